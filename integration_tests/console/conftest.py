@@ -14,21 +14,40 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from scaar.cli.serve.services import ServiceName
+from scaar.client import EvaluationQuestion, open_sync_evaluation_client
+from scaar.lab.models import LAB_LM, model_folder
 from scaar.testing.lab_installation import LabInstallation, running_lab
 from scaar.testing.processes import running_service
 
 QUESTION = "Who is the spouse of the director of the film The Velvet Statue?"
 POLICIES = ("scaar", "flare", "dragin", "single_round", "no_retrieval")
+TUNED = "tuned-1.4"
 HOSTILE = (
     '<img src=x onerror="document.title=1"><script>document.title = "run"</script> '
     "\u202egnirts\u202c a\u200bb " + "x" * 2000
 )
 """A question with markup, a script, other directions, zero-width characters and a long word."""
+SCRIPT_URL = "javascript:document.title='run'"
+HOSTILE_PASSAGES = (
+    {
+        "id": "markup",
+        "title": "<script>document.title='run'</script> Zanzibar",
+        "text": f'Zanzibar </bdi></li></ol><a href="{SCRIPT_URL}">go</a> {HOSTILE}',
+        "metadata": {"url": [SCRIPT_URL]},
+    },
+    {
+        "id": "long",
+        "title": "\u202e" + "t" * 2000,
+        "text": "Zanzibar " + "\u200b".join("x" * 2000),
+        "metadata": {"url": ["data:text/html,<script>document.title='run'</script>"]},
+    },
+)
+"""Passages of the index "hostile", which a question with the word Zanzibar finds."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A running installation, and the ids of its recorded answers by policy."""
+    """A running installation, and the ids of its answers by policy and of its evaluation."""
 
     lab: LabInstallation
     ids: dict[str, str]
@@ -50,19 +69,46 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def recorded(home: Path) -> Iterator[Recorded]:
-    with running_lab(home) as lab:
-        for policy in POLICIES:
+    tuned = str(model_folder(LAB_LM) / "policies")
+    with running_lab(home, SCAAR_ORCHESTRATOR_POLICY_FOLDER=tuned) as lab:
+        for policy in (*POLICIES, TUNED):
             scaar("ask", QUESTION, "--policy", policy, "--address", lab.target)
         scaar("ask", HOSTILE, "--policy", "flare", "--address", lab.target)
+        _build_hostile_index(home, lab)
+        searched = ("ask", "Where is Zanzibar?", "--policy", "single_round", "--index", "hostile")
+        scaar(*searched, "--address", lab.target)
         with pytest.raises(subprocess.CalledProcessError):
             scaar("ask", QUESTION, "--index", "none", "--address", lab.target)
         records = lab.target_of(ServiceName.RECORDS)
-        while len(found := _listed(records)) < len(POLICIES) + 2:
+        while len(found := _listed(records)) < len(POLICIES) + 4:
             pass
-        ids = {str(each["policy"]): str(each["id"]) for each in found if each["policy"] != "scaar"}
-        ids |= {"scaar": _id(found, policy="scaar", failure=""), "hostile": _hostile(found)}
-        ids |= {"failed": _id(found, failure="NOT_FOUND")}
-        yield Recorded(lab, {**ids, "flare": _id(found, policy="flare", question=QUESTION)})
+        asked = {"question": QUESTION, "index": "lab"}
+        ids = {policy: _id(found, policy=policy, **asked) for policy in POLICIES}
+        ids |= {"tuned": _id(found, policy=TUNED, **asked)}
+        ids |= {"hostile": _hostile(found), "passages": _id(found, index="hostile")}
+        ids |= {"failed": _id(found, failure="NOT_FOUND"), "evaluation": _evaluated(lab)}
+        yield Recorded(lab, ids)
+
+
+def _build_hostile_index(home: Path, lab: LabInstallation) -> None:
+    corpus = home.with_name("hostile.jsonl")
+    corpus.write_text("".join(f"{json.dumps(each)}\n" for each in HOSTILE_PASSAGES))
+    built = ("index", "build", "hostile", "--corpus", str(corpus), "--metadata", "url")
+    scaar(*built, "--address", lab.target_of(ServiceName.RETRIEVER))
+
+
+def _evaluated(lab: LabInstallation) -> str:
+    """Return the id of an evaluation that has succeeded."""
+    questions = [
+        EvaluationQuestion(name, text, ("x",)) for name, text in (("q1", QUESTION), ("q2", HOSTILE))
+    ]
+    with open_sync_evaluation_client(lab.target_of(ServiceName.EVALUATOR)) as client:
+        policies = ["no_retrieval", "scaar", TUNED]
+        created = client.create_evaluation(policies, questions=questions, indexes=["lab"])
+        with client.watch_evaluation(created.id) as progress:
+            last = list(progress)[-1]
+    assert last.evaluation.state == "succeeded", last
+    return created.id
 
 
 def scaar(*arguments: str) -> list[Any]:

@@ -10,17 +10,48 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from scaar.cli.serve.services import ServiceName
+from scaar.client import EvaluationQuestion, open_sync_evaluation_client
+
 from .conftest import HOSTILE, POLICIES, QUESTION, Recorded, scaar
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-LISTS = ("/", "/answers", "/policies", "/policies/scaar", "/indexes", "/evaluations", "/drift")
-PAGES = (*LISTS, "/system", *(f"/answers/{{{each}}}" for each in (*POLICIES, "hostile", "failed")))
+LISTS = (
+    *("/", "/answers", "/policies", "/policies/scaar", "/policies/tuned-1.4"),
+    *("/indexes", "/indexes?q=Zanzibar&index=hostile", "/evaluations", "/drift", "/system"),
+)
+EVALUATION = "/evaluations/{evaluation}"
+EVALUATIONS = (
+    *(EVALUATION, f"{EVALUATION}/predictions", f"{EVALUATION}/predictions?setting=scaar"),
+    f"{EVALUATION}/prediction?setting=scaar&question=q1",
+    f"{EVALUATION}/prediction?setting=tuned-1.4&question=q2",
+    f"{EVALUATION}/compare?a=no_retrieval&b=scaar",
+)
+RECORDED = (*POLICIES, "tuned", "hostile", "passages", "failed")
+PAGES = (*LISTS, *EVALUATIONS, *(f"/answers/{{{each}}}" for each in RECORDED))
 MAX_BYTES = 200_000
 WIDTHS = (390, 1280, 1920)
+TABLE_WIDTHS = (390, 768, 820, 1000, 1280, 1920)
+CUT_OFF = """
+() => {
+  for (const each of document.querySelectorAll("details")) each.open = true;
+  return [...document.querySelectorAll(".rows")]
+    .filter((each) => each.scrollWidth > each.clientWidth)
+    .map((each) => [each.getAttribute("aria-label"), each.scrollWidth, each.clientWidth]);
+}
+"""
+"""Returns the tables that are wider than their place."""
 
 
 def path_of(page: str, recorded: Recorded) -> str:
     return page.format(**recorded.ids)
+
+
+def check_accessibility(page: Page) -> None:
+    """Check that axe finds no violation on a page."""
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run()")["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -36,9 +67,53 @@ def test_a_page_is_accessible_and_fits_every_width(
         assert response.status == 200
         assert len(response.body()) < MAX_BYTES
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.evaluate(AXE)
-        found = page.evaluate("axe.run()")["violations"]
-        assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
+        check_accessibility(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_report_is_accessible_and_fits_every_width(
+    browser: Browser, recorded: Recorded, scheme: str
+) -> None:
+    # The report's own policy forbids scripts, and so the scripts of axe.
+    page = browser.new_page(base_url=recorded.url, color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(path_of(f"{EVALUATION}/report", recorded))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        check_accessibility(page)
+    page.close()
+
+
+def test_an_evaluation_shows_its_progress_while_it_runs(page: Page, recorded: Recorded) -> None:
+    questions = [EvaluationQuestion(f"q{each}", QUESTION, ("x",)) for each in range(5_000)]
+    with open_sync_evaluation_client(recorded.lab.target_of(ServiceName.EVALUATOR)) as client:
+        created = client.create_evaluation(["no_retrieval"], questions=questions, indexes=["lab"])
+        try:
+            path = f"/evaluations/{created.id}"
+            page.goto(path)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 900})
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                check_accessibility(page)
+            shown = page.locator("#progress progress")
+            before = int(shown.get_attribute("value") or "")
+            # The page replaces its progress by itself.
+            expect(shown).not_to_have_attribute("value", str(before), timeout=60_000)
+            assert int(shown.get_attribute("value") or "") > before
+            assert page.request.get(f"{path}/report").status == 409
+        finally:
+            client.cancel_evaluation(created.id)
+        page.reload()
+        expect(page.locator("#progress")).to_contain_text("cancelled")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_table_is_wider_than_its_place(page: Page, recorded: Recorded, name: str) -> None:
+    page.goto(path_of(name, recorded))
+    for width in TABLE_WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(CUT_OFF) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_navigation_leads_to_every_page(page: Page) -> None:
@@ -113,6 +188,27 @@ def test_the_slider_shows_what_a_real_answer_would_do(
     real = [each for each in events if each.get("event") == "sentence_judged"]
     until = differs.index(True) + 1 if any(differs) else len(drafts)
     assert [each.get("retrieving", False) for each in real[:until]] == would[:until]
+
+
+def test_a_typed_threshold_is_judged_and_moves_the_slider(page: Page, recorded: Recorded) -> None:
+    page.goto(f"/answers/{recorded.ids['scaar']}")
+    outcome = page.locator("#what-if-outcome")
+    page.get_by_label("Threshold θ", exact=True).fill("0.0125")
+    expect(outcome).to_contain_text("at θ = 0.0125")
+    assert page.locator("#what-if-theta").input_value() == "0.0125"
+    page.get_by_label("Threshold θ", exact=True).fill("7")
+    expect(outcome.locator(".notice")).to_contain_text("overrides.theta: must be")
+    page.get_by_label("Policy").select_option("tuned-1.4")
+    expect(outcome).to_contain_text("of policy tuned-1.4 at θ = 1.25")
+    assert page.get_by_label("Threshold θ", exact=True).input_value() == "1.255"
+    slider = page.locator("#what-if-theta")
+    assert float(slider.get_attribute("min") or "") == 1.0
+    slider.evaluate(
+        "(slider) => { slider.value = slider.max;"
+        " slider.dispatchEvent(new Event('input', {bubbles: true})); }"
+    )
+    expect(outcome).to_contain_text("0 retrievals")
+    assert page.get_by_label("Threshold θ", exact=True).input_value() != "1.255"
 
 
 def test_answers_are_filtered_and_linked(page: Page, recorded: Recorded) -> None:
@@ -220,7 +316,10 @@ def test_the_pictures_of_the_documentation_are_drawn(
     """With SCAAR_CONSOLE_PICTURES=docs/console, the pictures of docs/console.md are written."""
     folder = Path(os.environ.get("SCAAR_CONSOLE_PICTURES") or tmp_path)
     page = browser.new_page(base_url=recorded.url, viewport={"width": 1000, "height": 900})
-    for name, path in (("answer", f"/answers/{recorded.ids['scaar']}"), ("answers", "/answers")):
+    for name, path in (
+        ("answer", f"/answers/{recorded.ids['scaar']}"),
+        ("answers", "/answers?text=Velvet+Statue"),
+    ):
         page.goto(path)
         picture = page.screenshot(path=folder / f"{name}.png")
         assert len(picture) > 10_000

@@ -14,6 +14,7 @@ import pytest
 FILES = ("SCAAR_TLS_CA_FILE", "SCAAR_TLS_CERT_FILE", "SCAAR_TLS_KEY_FILE")
 ORCHESTRATOR = "scaar.v1.OrchestratorService"
 EVALUATOR = "scaar.v1.EvaluatorService"
+RECORDS = "scaar.v1.RecordsService"
 INDEX = "lab"
 QUESTION = "Who is the father of the director of the film The Haunted Fountain?"
 
@@ -35,6 +36,9 @@ class Access:
     question: str = QUESTION
     gateways: tuple[str, ...] = ()
     """URLs of gateways, of which some may not be running."""
+    consoles: tuple[str, ...] = ()
+    """The same of consoles."""
+    records_target: str = ""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self | None:
@@ -68,7 +72,9 @@ class Access:
             metrics=lambda: urls,
             index=given.get("SCAAR_INDEX", INDEX),
             question=given.get("SCAAR_QUESTION", QUESTION),
-            gateways=_gateways(given.get("SCAAR_GATEWAY_URL", "")),
+            gateways=_url("SCAAR_GATEWAY_URL", given),
+            consoles=_url("SCAAR_CONSOLE_URL", given),
+            records_target=given.get("SCAAR_RECORDS_TARGET", ""),
         )
 
     def credentials(self) -> grpc.ChannelCredentials | None:
@@ -110,6 +116,12 @@ class Access:
         async with self._channel(self.evaluator_target, EVALUATOR) as channel:
             yield channel
 
+    @asynccontextmanager
+    async def records_channel(self) -> AsyncIterator[grpc.aio.Channel]:
+        """A channel to the services of records."""
+        async with self._channel(self.records_target, RECORDS) as channel:
+            yield channel
+
     def _channel(self, target: str, service: str) -> grpc.aio.Channel:
         options = channel_options(service)
         if (credentials := self.credentials()) is None:
@@ -136,12 +148,14 @@ def channel_options(service: str) -> tuple[tuple[str, object], ...]:
 _VARIABLES = (
     *("SCAAR_EVALUATOR_TARGET", *FILES, "SCAAR_TOKEN", "SCAAR_METRICS_URLS"),
     *("SCAAR_INDEX", "SCAAR_QUESTION", "SCAAR_GATEWAY_URL"),
+    *("SCAAR_CONSOLE_URL", "SCAAR_RECORDS_TARGET"),
 )
 
 
-def _gateways(url: str) -> tuple[str, ...]:
+def _url(name: str, given: Mapping[str, str]) -> tuple[str, ...]:
+    url = given.get(name, "")
     if url and not url.startswith(("http://", "https://")):
-        raise pytest.UsageError(f"SCAAR_GATEWAY_URL: {url!r} is no http:// or https://")
+        raise pytest.UsageError(f"{name}: {url!r} is no http:// or https://")
     return (url.rstrip("/"),) if url else ()
 
 

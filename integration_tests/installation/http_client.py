@@ -54,18 +54,25 @@ def is_ready(url: str, ca: Path | None) -> bool:
 
 
 def send(
-    access: Access, path: str, body: Mapping[str, Any] | None = None, *, token: str | None = None
+    access: Access,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    token: str | None = None,
+    urls: tuple[str, ...] | None = None,
 ) -> Response:
     """Send a request to the first gateway that is ready, as a balancer does.
 
-    ``token`` replaces that of the access; the empty one is not sent.
+    ``token`` replaces that of the access; the empty one is not sent. ``urls`` replace those of the
+    gateways.
 
     Raises:
         OSError: the connection failed, or ended in the middle of the response.
     """
-    url = next((each for each in access.gateways if is_ready(each, access.ca)), None)
+    choices = access.gateways if urls is None else urls
+    url = next((each for each in choices if is_ready(each, access.ca)), None)
     if url is None:
-        raise ConnectionError(f"none of {', '.join(access.gateways)} is ready")
+        raise ConnectionError(f"none of {', '.join(choices)} is ready")
     given = access.token if token is None else token
     headers = {"content-type": "application/json"}
     if given:

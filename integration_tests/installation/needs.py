@@ -17,6 +17,8 @@ class Need(enum.StrEnum):
     PROCESSES = "an installation of processes (SCAAR_INSTALLATION and SCAAR_TARGET unset)"
     EVALUATOR = "SCAAR_EVALUATOR_TARGET"
     GATEWAY = "SCAAR_GATEWAY_URL"
+    CONSOLE = "SCAAR_CONSOLE_URL"
+    RECORDS = "SCAAR_RECORDS_TARGET (of the tests' own installations, all but those on Kubernetes)"
     METRICS = "SCAAR_METRICS_URLS"
     TLS = "SCAAR_TLS_CA_FILE"
     CERTIFICATE = "SCAAR_TLS_CERT_FILE"
@@ -48,6 +50,8 @@ def lacking(
             Need.PROCESSES: False,
             Need.EVALUATOR: bool(access.evaluator_target),
             Need.GATEWAY: bool(access.gateways),
+            Need.CONSOLE: bool(access.consoles),
+            Need.RECORDS: bool(access.records_target),
             Need.METRICS: bool(access.metrics()),
             Need.TLS: access.ca is not None,
             Need.CERTIFICATE: access.cert is not None,

@@ -12,7 +12,7 @@ from .client import PATIENCE_S, answer, request
 from .metrics import read, until
 from .needs import Need, needs
 from .ours.collector import Collector
-from .ours.installation import BACK_ENDS, PARTS, full_name
+from .ours.installation import BACK_ENDS, CONSOLE, PARTS, RECORDS, full_name
 
 CALLS = {
     "scaar-orchestrator": "scaar.v1.OrchestratorService/Answer",
@@ -50,7 +50,8 @@ async def test_an_answer_is_counted_where_it_was_made(
 async def test_every_service_serves_its_metrics(access: Access, channel: grpc.aio.Channel) -> None:
     await answer(channel, request(access))
     found = await read(access)
-    assert found.services() == set(PARTS)
+    of_records = {RECORDS, CONSOLE} if access.records_target else set()
+    assert found.services() == {*PARTS, *of_records}
     for service in (*BACK_ENDS, "orchestrator"):
         assert found.total("scaar_rpc_requests_total", service=full_name(service), code="OK")
 

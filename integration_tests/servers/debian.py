@@ -5,6 +5,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from .cache import locked
+
 
 def unpacked(home: Path, packages: Sequence[str]) -> Path:
     """Return the folder of the unpacked packages; download them if they have changed.
@@ -12,6 +14,11 @@ def unpacked(home: Path, packages: Sequence[str]) -> Path:
     Raises:
         RuntimeError: they cannot be had.
     """
+    with locked(home):
+        return _unpacked(home, packages)
+
+
+def _unpacked(home: Path, packages: Sequence[str]) -> Path:
     stamp = home / "fetched.txt"
     expected = " ".join(packages)
     if stamp.is_file() and stamp.read_text() == expected:

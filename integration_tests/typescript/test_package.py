@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from scaar import __version__
+from scaar.cli.serve.services import ServiceName
 from scaar.testing.lab_installation import LabInstallation
 
 from .conftest import PACKAGE, ROOT
@@ -18,6 +19,7 @@ def test_the_tests_of_the_package_pass_on_a_gateway_and_an_orchestrator(
     urls = {
         "SCAAR_GATEWAY_URL": lab.gateway_url,
         "SCAAR_GRPC_URL": f"http://127.0.0.1:{lab.orchestrator_port}",
+        "SCAAR_RECORDS_URL": lab.target_of(ServiceName.RECORDS).replace("dns:///", "http://"),
     }
     subprocess.run(["npm", "test"], cwd=package, check=True, env={**os.environ, **urls})
 

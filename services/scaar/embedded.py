@@ -12,8 +12,15 @@ from scaar.client import Client, SyncClient
 from scaar.client.sync_client import open_in_thread
 from scaar.compose import open_orchestrator, read_breakers
 from scaar.core.errors import StreamIncomplete
-from scaar.core.ports import Answerer
-from scaar.core.types import Answer, AnswerEvent, AnswerFinished, AnswerRequest
+from scaar.core.loop.loop import AdaptiveLoop
+from scaar.core.types import (
+    Answer,
+    AnswerEvent,
+    AnswerFinished,
+    AnswerRequest,
+    DraftJudgement,
+    JudgeDraftRequest,
+)
 from scaar.orchestrator.settings import read_artefact
 
 
@@ -42,16 +49,19 @@ def open_sync_client(*, policy_files: Sequence[Path] = ()) -> AbstractContextMan
 
 
 class _EmbeddedAnswerer:
-    """An answerer that also returns an answer without its events."""
+    """A loop that also returns an answer without its events."""
 
-    def __init__(self, answerer: Answerer) -> None:
-        self._answerer = answerer
+    def __init__(self, loop: AdaptiveLoop) -> None:
+        self._loop = loop
 
     def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        return self._answerer.stream_answer(request)
+        return self._loop.stream_answer(request)
+
+    async def judge_draft(self, request: JudgeDraftRequest) -> DraftJudgement:
+        return await self._loop.judge_draft(request)
 
     async def answer(self, request: AnswerRequest) -> Answer:
-        async with aclosing(self._answerer.stream_answer(request)) as events:
+        async with aclosing(self._loop.stream_answer(request)) as events:
             async for event in events:
                 if isinstance(event, AnswerFinished):
                     return event.answer

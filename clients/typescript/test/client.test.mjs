@@ -1,11 +1,22 @@
-// The client against a running installation: SCAAR_GATEWAY_URL by gRPC-Web, SCAAR_GRPC_URL by gRPC.
+// The client against a running installation: SCAAR_GATEWAY_URL by gRPC-Web, SCAAR_GRPC_URL and
+// SCAAR_RECORDS_URL by gRPC.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { answerSteps, createNodeClient, createScaarClient, errorDetails, policyOf, urlOf } from "@scaar/client/node";
+import {
+  Verdict,
+  answerSteps,
+  createNodeClient,
+  createNodeRecordsClient,
+  createScaarClient,
+  errorDetails,
+  policyOf,
+  recordSummaries,
+  urlOf,
+} from "@scaar/client/node";
 
 const QUESTION = "Who directed the film The Haunted Fountain?";
-const { SCAAR_GATEWAY_URL, SCAAR_GRPC_URL } = process.env;
+const { SCAAR_GATEWAY_URL, SCAAR_GRPC_URL, SCAAR_RECORDS_URL } = process.env;
 
 function codeIs(code) {
   return (error) => ConnectError.from(error).code === code;
@@ -85,6 +96,33 @@ for (const [protocol, connect] of Object.entries(CLIENTS)) {
     await client.describe({});
   });
 }
+
+test("records of answers are listed page by page, read, explained and given a verdict", async () => {
+  const [client, records] = [createNodeClient(SCAAR_GRPC_URL), createNodeRecordsClient(SCAAR_RECORDS_URL)];
+  const ids = ["ts-records-1", "ts-records-2"];
+  for (const requestId of ids) await client.answer({ question: QUESTION, policy: policyOf("flare"), requestId });
+  const summariesOf = async (requestId) => {
+    const found = [];
+    for await (const each of recordSummaries(records, { requestId }, { pageSize: 1 })) found.push(each);
+    return found;
+  };
+  // The orchestrator writes a record a moment after the answer.
+  for (const requestId of ids) while ((await summariesOf(requestId)).length < 1);
+  const all = [];
+  for await (const each of recordSummaries(records, { policy: "flare" }, { pageSize: 1 })) all.push(each.requestId);
+  assert.deepEqual(all.filter((each) => ids.includes(each)), ids.toReversed());
+  const [{ id }] = await summariesOf(ids[0]);
+  const { record } = await records.getRecord({ id });
+  assert.equal(record.request.question, QUESTION);
+  assert.equal(record.events.at(-1).event.case, "finished");
+  const explained = await records.explainRecord({ id, overrides: { theta: 0.01 } });
+  assert.equal(explained.drafts.length > 0 && explained.retrievals, 0);
+  const stored = await records.submitFeedback({ id, verdict: Verdict.WRONG });
+  assert.equal(stored.record.feedback.verdict, Verdict.WRONG);
+  assert.equal((await records.deleteRecords({ ids: [id] })).deleted, 1n);
+  const missing = await records.getRecord({ id }).catch((error) => error);
+  assert.equal(errorDetails(missing).reason, "NOT_FOUND");
+});
 
 test("details of an error that is none of scaar's", () => {
   assert.deepEqual(errorDetails(new Error("broken")), { reason: "", metadata: {}, violations: [] });

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from scaar import __version__
 
-from .installation import GATEWAY, SERVICES
+from .installation import CONSOLE, GATEWAY, RECORDS, SERVICES
 from .places import Place, places_each
 from .runner import Replica
 from .settings import variable
@@ -30,9 +30,8 @@ _HARDENED = (
     *("--init", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--memory", "1g"),
     *("--security-opt", "no-new-privileges:true", "--no-healthcheck"),
 )
-_HOME = "/var/lib/scaar"
 _TGI_PORT = 8080
-_GATEWAY_PORT = 8090
+_WEB_PORTS = {GATEWAY: 8090, CONSOLE: 8091}
 _METRICS_PORT = 9464
 _START_S = 120
 
@@ -76,6 +75,7 @@ class Containers:
     """Containers with one network and one data volume, both named ``name``."""
 
     files = Path("/run/scaar")
+    home = Path("/var/lib/scaar")
     # A name is resolved at most every ten seconds.
     settle_s = 11.0
 
@@ -104,7 +104,12 @@ class Containers:
             ),
             *("--publish", f"{place.address}:{_port(service)}"),
             *("--publish", f"{place.metrics_address}:{_METRICS_PORT}"),
-            *("--volume", f"{self._name}:{_HOME}", "--volume", f"{self._files}:{self.files}:ro"),
+            *(
+                "--volume",
+                f"{self._name}:{self.home}",
+                "--volume",
+                f"{self._files}:{self.files}:ro",
+            ),
         ]
         return self._run(service, service, options, (), serves)
 
@@ -174,7 +179,7 @@ def docker(*arguments: str) -> str:
 
 
 def _port(service: str) -> int:
-    if service == GATEWAY:
-        return _GATEWAY_PORT
-    order = ("orchestrator", *(each for each in SERVICES if each != "orchestrator"))
+    if service in _WEB_PORTS:
+        return _WEB_PORTS[service]
+    order = ("orchestrator", *(each for each in SERVICES if each != "orchestrator"), RECORDS)
     return 50_051 + order.index(service)

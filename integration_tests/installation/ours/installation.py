@@ -8,7 +8,10 @@ BACK_ENDS = ("generator", "scorer", "query-builder", "retriever")
 SERVICES = (*BACK_ENDS, "orchestrator", "evaluator")
 GATEWAY = "gateway"
 PARTS = (*SERVICES, GATEWAY)
-"""The services of the contract, and the gateway, which serves HTTP."""
+"""The services that answer and evaluate, and the gateway, which serves HTTP."""
+RECORDS, CONSOLE = "records", "console"
+WEB = (GATEWAY, CONSOLE)
+"""The parts that serve HTTP."""
 
 
 class Installation(Protocol):

@@ -18,7 +18,7 @@ class Processes:
     settle_s = 1.0
 
     def __init__(self, folder: Path, files: Path) -> None:
-        self._folder, self.files = folder, files
+        self._folder, self.files, self.home = folder, files, folder / "home"
         self._numbers = itertools.count(1)
 
     def places(self, count: int, replicas: int) -> list[list[Place]]:
@@ -55,7 +55,7 @@ class Processes:
         serves: Callable[[], bool],
     ) -> ServerProcess:
         process = ServerProcess(self._folder / f"{name}-{next(self._numbers)}.log")
-        home = {"SCAAR_HOME": str(self._folder / "home")}
+        home = {"SCAAR_HOME": str(self.home)}
         process.start(
             scaar(*command),
             answers=serves,

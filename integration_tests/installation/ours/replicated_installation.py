@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from http.client import HTTPException
 from urllib.request import urlopen
@@ -19,7 +19,16 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from ..access import Access
 from ..http_client import is_ready
-from .installation import BACK_ENDS, GATEWAY, PARTS, SERVICES, full_name
+from .installation import (
+    BACK_ENDS,
+    CONSOLE,
+    GATEWAY,
+    PARTS,
+    RECORDS,
+    SERVICES,
+    WEB,
+    full_name,
+)
 from .places import Place, listed
 from .runner import Replica, Runner
 from .security import Security
@@ -45,26 +54,34 @@ class ReplicatedInstallation:
         self._runner, self._asked = runner, requested
         # A certificate cannot be issued for a list of addresses.
         count = 1 if requested.security else requested.replicas + 1
-        self._places = dict(zip((*PARTS, TGI), runner.places(len(PARTS) + 1, count), strict=True))
-        self._running: dict[str, dict[Place, Replica]] = {name: {} for name in PARTS}
+        names = (*PARTS, RECORDS, CONSOLE, TGI)
+        self._places = dict(zip(names, runner.places(len(names), count), strict=True))
+        self._running: dict[str, dict[Place, Replica]] = {name: {} for name in names if name != TGI}
         self._tgi: Replica | None = None
         self._changed: Mapping[str, str] = {}
         tgi_url = "" if requested.security else runner.url(TGI, self._places[TGI][0])
         self._settings = InstallationSettings(
-            {name: runner.target(name, self._places[name]) for name in SERVICES},
+            {name: runner.target(name, self._places[name]) for name in (*SERVICES, RECORDS)},
             tgi_url,
             requested.otlp_endpoint,
+            f"sqlite:///{runner.home / 'records.sqlite'}",
             requested.security.settings(runner.files) if requested.security else None,
         )
 
     @property
     def access(self) -> Access:
         targets = listed(self._places["orchestrator"]), listed(self._places["evaluator"])
-        gateways = tuple(map(self._url, self._places[GATEWAY]))
+        gateways, consoles = (tuple(map(self._url, self._places[each])) for each in WEB)
+        access = Access(
+            *targets,
+            metrics=self._metrics_urls,
+            gateways=gateways,
+            consoles=consoles,
+            records_target=listed(self._places[RECORDS]),
+        )
         if (known := self._asked.security) is None:
-            return Access(*targets, metrics=self._metrics_urls, gateways=gateways)
-        shown = (known.ca, known.cert, known.key, known.token)
-        return Access(*targets, *shown, self._metrics_urls, gateways=gateways)
+            return access
+        return replace(access, ca=known.ca, cert=known.cert, key=known.key, token=known.token)
 
     def replicas(self, service: str) -> tuple[str, ...]:
         return tuple(place.target for place in self._running[service])
@@ -88,12 +105,12 @@ class ReplicatedInstallation:
         self._start_model()
         # The first retriever builds the lab's index, and the first evaluator its database.
         self._start_all(answering)
-        self._start_all(["evaluator", GATEWAY, *answering * more])
+        self._start_all(["evaluator", GATEWAY, RECORDS, CONSOLE, *answering * more])
         self._start_all(["evaluator", GATEWAY] * more)
 
     def stop(self) -> None:
         """Stop all replicas gracefully, callers before the services that they call."""
-        for names in (("evaluator", GATEWAY), ("orchestrator",), BACK_ENDS):
+        for names in (("evaluator", *WEB), ("orchestrator", RECORDS), BACK_ENDS):
             running = [each for name in names for each in self._running[name].values()]
             with ThreadPoolExecutor() as threads:
                 list(threads.map(lambda each: each.stop(), running))
@@ -124,7 +141,7 @@ class ReplicatedInstallation:
         running = self._running[service]
         place = next(each for each in self._places[service] if each not in running)
         settings = {**self._settings.environment(service), **self._changed}
-        if service == GATEWAY:
+        if service in WEB:
             url, ca = self._url(place), self.access.ca
             running[place] = self._runner.serve(service, place, settings, lambda: is_ready(url, ca))
             return

@@ -26,6 +26,8 @@ class Runner(Protocol):
     """Address of this machine for replicas."""
     files: Path
     """Path of the folder of certificates for replicas."""
+    home: Path
+    """Path of the data folder, which replicas share."""
     settle_s: float
     """Seconds until clients find a new replica."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .installation import BACK_ENDS, GATEWAY
+from .installation import BACK_ENDS, CONSOLE, RECORDS, WEB
 
 PACE_MS = 30
 """Milliseconds per token of the lab's TGI, so that an answer takes about a second."""
@@ -20,13 +20,14 @@ class InstallationSettings:
     tgi_url: str = ""
     """Empty if the generator runs the lab's model itself, with entropies."""
     otlp_endpoint: str = ""
+    records_database: str = ""
     secured: Mapping[str, str] | None = None
     """TLS settings of a service, and whole variables of its channels."""
 
     def environment(self, service: str) -> dict[str, str]:
         """Return the variables of a replica, without addresses and folders."""
-        if service == GATEWAY:
-            return self._of_gateway()
+        if service in WEB:
+            return self._of_web(service)
         settings: dict[str, object] = {
             "drain_s": 1,
             "stop_grace_s": 20,
@@ -44,6 +45,10 @@ class InstallationSettings:
                 settings["tenant_concurrent_calls"] = TENANT_CALLS
                 # The first call of a service may be slow on a busy machine.
                 settings |= {f"{each}_timeout_s": 60 for each in BACK_ENDS}
+                settings["records_database"] = self.records_database
+                settings["records_content"] = "full"
+            case "records":
+                settings["database"] = self.records_database
             case "evaluator":
                 settings |= {"orchestrator_target": self.targets["orchestrator"], "lease_s": 5}
         named = {variable(service, name): str(value) for name, value in settings.items()}
@@ -51,17 +56,19 @@ class InstallationSettings:
             named[name if name.startswith("SCAAR_") else variable(service, name)] = value
         return named
 
-    def _of_gateway(self) -> dict[str, str]:
+    def _of_web(self, service: str) -> dict[str, str]:
         settings = {
             # Longer than a client takes from a check of its readiness to a request.
             "drain_s": "3",
             "stop_grace_s": "20",
             "orchestrator_target": self.targets["orchestrator"],
         }
-        named = {variable(GATEWAY, name): value for name, value in settings.items()}
+        if service == CONSOLE:
+            settings |= {f"{each}_target": self.targets[each] for each in (RECORDS, "evaluator")}
+        named = {variable(service, name): value for name, value in settings.items()}
         for name, value in (self.secured or {}).items():
             if name in ("tls_cert_file", "tls_key_file"):
-                named[variable(GATEWAY, name)] = value
+                named[variable(service, name)] = value
             # It has no identity of its own.
             elif name.startswith("SCAAR_CHANNEL_") and name != "SCAAR_CHANNEL_TOKEN_FILE":
                 named[name] = value

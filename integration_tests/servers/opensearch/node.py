@@ -1,8 +1,9 @@
 """Starts and stops a real OpenSearch node on loopback, with a folder and a free port of its own.
 
-    python node.py start FOLDER [setting=value ...]     prints the address; it runs until stopped
-    python node.py stop FOLDER
+    python -m integration_tests.servers.opensearch.node start FOLDER [setting=value ...]
+    python -m integration_tests.servers.opensearch.node stop FOLDER
 
+``start`` prints the address, and the node runs until it is stopped.
 The node runs the distribution that ``distribution.py`` makes, with a heap of 512 MB. OpenSearch
 refuses to run as root, so root's node runs as nobody, who must be able to reach the folder.
 """
@@ -21,8 +22,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .distribution import CACHE, JAVA, VERSION
+
 HERE = Path(__file__).resolve().parent
-CACHE = HERE / ".cache"
 NOBODY = 65534
 HEAP = "512m"
 _START_S = 180
@@ -54,7 +56,8 @@ class Node:
                 return self.address
             time.sleep(0.1)
         self.kill()
-        raise RuntimeError(f"OpenSearch did not come up; see {self.folder / 'node.log'}")
+        log = (self.folder / "node.log").read_text(errors="replace")
+        raise RuntimeError(f"OpenSearch did not come up; the end of its log:\n{log[-3000:]}")
 
     def kill(self) -> None:
         """Ends the node as a loss of power would."""
@@ -87,7 +90,6 @@ class Node:
             "file.encoding": "UTF-8",
             "java.io.tmpdir": tmp,
             "java.locale.providers": "SPI,COMPAT",
-            "java.security.manager": "allow",
             "jna.nosys": "true",
             "jna.tmpdir": tmp,
             "io.netty.noUnsafe": "true",
@@ -101,8 +103,10 @@ class Node:
             "opensearch.distribution.type": "tar",
             "opensearch.bundled_jdk": "false",
         }
+        if VERSION.startswith("2."):
+            properties["java.security.manager"] = "allow"
         command = [
-            "java",
+            JAVA,
             f"-Xms{HEAP}",
             f"-Xmx{HEAP}",
             *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss1m"),

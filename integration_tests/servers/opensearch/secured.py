@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .distribution import JAVA
 from .node import Node
 
 PASSWORDS = {"builder": "builders-password", "reader": "readers-password"}
@@ -90,6 +91,6 @@ def _openssl(folder: Path, *arguments: str) -> None:
 def _hash(home: Path, password: str) -> str:
     """The password as the security plugin keeps it."""
     jars = f"{home}/lib/*:{home}/plugins/opensearch-security/*"
-    hasher = ["java", "-cp", jars, "org.opensearch.security.tools.Hasher", "-p", password]
+    hasher = [JAVA, "-cp", jars, "org.opensearch.security.tools.Hasher", "-p", password]
     made = subprocess.run(hasher, check=True, capture_output=True, text=True)
     return next(line for line in made.stdout.splitlines() if line.startswith("$2"))

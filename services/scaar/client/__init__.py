@@ -3,8 +3,8 @@
 ``open_client`` is for asyncio, ``open_sync_client`` for callers without an event loop. Both use the
 values of :mod:`scaar.core.types` and raise the errors of :mod:`scaar.core.errors`. This module
 exports all of them. ``open_evaluation_client`` and ``open_sync_evaluation_client`` call an
-evaluator. A call that finds its service unavailable is retried once, before the first message of
-its response.
+evaluator, ``open_records_client`` and ``open_sync_records_client`` a service of records. A call
+that finds its service unavailable is retried once, before the first message of its response.
 """
 
 from scaar.client.async_client import Client, open_client
@@ -16,6 +16,12 @@ from scaar.client.evaluations import (
     open_sync_evaluation_client,
 )
 from scaar.client.events import accepted_text
+from scaar.client.records import (
+    RecordsClient,
+    SyncRecordsClient,
+    open_records_client,
+    open_sync_records_client,
+)
 from scaar.client.sync_client import SyncClient, open_sync_client
 from scaar.core import errors as _errors
 from scaar.core.errors import (
@@ -48,6 +54,18 @@ from scaar.core.evaluations import (
     ReportFormat,
     SettingFigures,
 )
+from scaar.core.records import (
+    AnswerRecord,
+    ExplainedDraft,
+    Feedback,
+    RecordContent,
+    RecordExplanation,
+    RecordFilter,
+    RecordGroup,
+    RecordPage,
+    RecordSummary,
+    Verdict,
+)
 from scaar.core.types import (
     Abstention,
     AcceptedSentence,
@@ -56,6 +74,7 @@ from scaar.core.types import (
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
+    AnswerRequest,
     AnswerStarted,
     ArtefactDescription,
     AttentionSpan,
@@ -67,6 +86,7 @@ from scaar.core.types import (
     DenseDescription,
     DenseSettings,
     DevelopmentFigures,
+    DraftJudgement,
     EffectivePolicy,
     ExcludeSeen,
     ExpectedCost,
@@ -144,6 +164,8 @@ __all__ = [
     "AnswerEnd",
     "AnswerEvent",
     "AnswerFinished",
+    "AnswerRecord",
+    "AnswerRequest",
     "AnswerStarted",
     "ArtefactDescription",
     "AttentionSpan",
@@ -161,6 +183,7 @@ __all__ = [
     "DenseDescription",
     "DenseSettings",
     "DevelopmentFigures",
+    "DraftJudgement",
     "EffectivePolicy",
     "EvaluationClient",
     "EvaluationDescription",
@@ -173,6 +196,8 @@ __all__ = [
     "EvaluationState",
     "ExcludeSeen",
     "ExpectedCost",
+    "ExplainedDraft",
+    "Feedback",
     "Filter",
     "FilteredPassage",
     "FilteredSentence",
@@ -213,6 +238,13 @@ __all__ = [
     "QuestionRewritten",
     "RankedScore",
     "RecommendedSettings",
+    "RecordContent",
+    "RecordExplanation",
+    "RecordFilter",
+    "RecordGroup",
+    "RecordPage",
+    "RecordSummary",
+    "RecordsClient",
     "ReportFormat",
     "Rerank",
     "RerankSettings",
@@ -240,6 +272,7 @@ __all__ = [
     "StreamIncomplete",
     "SyncClient",
     "SyncEvaluationClient",
+    "SyncRecordsClient",
     "Token",
     "TokenDrafted",
     "TopToken",
@@ -248,14 +281,17 @@ __all__ = [
     "Unauthenticated",
     "Usage",
     "VectorMetric",
+    "Verdict",
     "Violation",
     "WordOrder",
     "WrongState",
     "accepted_text",
     "open_client",
     "open_evaluation_client",
+    "open_records_client",
     "open_sync_client",
     "open_sync_evaluation_client",
+    "open_sync_records_client",
 ]
 
 # Tracebacks show the errors under the name that a product imports: scaar.client.InvalidRequest.

@@ -15,15 +15,19 @@ from scaar.client.requests import (
     answer_request,
     choice,
     filter_choices,
+    message_choices,
+    policy_request,
 )
-from scaar.core.ports import Answerer, Catalog
+from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
     Answer,
     AnswerEvent,
     AnswerRequest,
     BudgetLimits,
+    DraftJudgement,
     HybridSettings,
     IndexDescription,
+    JudgeDraftRequest,
     OnFailure,
     OrchestratorDescription,
     PolicyDescription,
@@ -37,8 +41,8 @@ from scaar.core.types import (
 from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer, RemoteCatalog
 
 
-class AnswerService(Answerer, Protocol):
-    """An answerer that also returns an answer without its events."""
+class AnswerService(Answerer, DraftJudge, Protocol):
+    """An answerer that also returns an answer without its events, and judges given drafts."""
 
     async def answer(self, request: AnswerRequest) -> Answer:
         """Return the answer."""
@@ -138,6 +142,41 @@ class Client:
             rewrite=rewrite,
         )
         return await self._answerer.answer(request)
+
+    async def judge_draft(
+        self,
+        question: str = "",
+        *,
+        draft: str,
+        accepted: str = "",
+        messages: Messages = (),
+        rewrite: Rewrite | str = Rewrite.AUTO,
+        policy: str | PolicyRequest = "",
+        index: str = INDEX,
+        budget: BudgetLimits = BUDGET,
+        prompt_profile: str = "",
+        request_id: str = "",
+        allow_mismatch: bool = False,
+        **overrides: float | str,
+    ) -> DraftJudgement:
+        """Return whether the policy would retrieve for a draft, and for which words.
+
+        ``draft`` has one or more sentences of an answer, ``accepted`` is the text before it, which
+        is not judged. The model reads both; nothing is retrieved, and no gate is consulted.
+        """
+        request = JudgeDraftRequest(
+            question=question,
+            draft=draft,
+            accepted=accepted,
+            policy=policy_request(policy, overrides, allow_mismatch=allow_mismatch),
+            index=index,
+            budget=budget,
+            prompt_profile=prompt_profile,
+            request_id=request_id,
+            messages=message_choices(messages),
+            rewrite=choice(Rewrite, rewrite, "rewrite"),
+        )
+        return await self._answerer.judge_draft(request)
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
         """Return every policy with its settings for the current model."""

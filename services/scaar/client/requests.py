@@ -64,9 +64,18 @@ def answer_request(
         request_id=request_id,
         on_failure=choice(OnFailure, on_failure, "on_failure"),
         filters=filter_choices(filters),
-        messages=tuple(message_of(each, number) for number, each in enumerate(messages)),
+        messages=message_choices(messages),
         rewrite=choice(Rewrite, rewrite, "rewrite"),
     )
+
+
+def message_choices(messages: Messages) -> tuple[Message, ...]:
+    """Return the messages of a conversation.
+
+    Raises:
+        InvalidRequest: naming the first one without a known role and a text.
+    """
+    return tuple(message_of(each, number) for number, each in enumerate(messages))
 
 
 def message_of(given: Message | Mapping[str, str], number: int) -> Message:

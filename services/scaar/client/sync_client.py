@@ -20,6 +20,7 @@ from scaar.core.types import (
     Answer,
     AnswerEvent,
     BudgetLimits,
+    DraftJudgement,
     HybridSettings,
     IndexDescription,
     OnFailure,
@@ -104,6 +105,41 @@ class SyncClient:
             rewrite=rewrite,
         )
         return self._thread.run(answer)
+
+    def judge_draft(
+        self,
+        question: str = "",
+        *,
+        draft: str,
+        accepted: str = "",
+        messages: Messages = (),
+        rewrite: Rewrite | str = Rewrite.AUTO,
+        policy: str | PolicyRequest = "",
+        index: str = INDEX,
+        budget: BudgetLimits = BUDGET,
+        prompt_profile: str = "",
+        request_id: str = "",
+        allow_mismatch: bool = False,
+        **overrides: float | str,
+    ) -> DraftJudgement:
+        """Return whether the policy would retrieve for a draft, and for which words.
+
+        ``draft`` has one or more sentences of an answer, ``accepted`` is the text before it, which
+        is not judged. The model reads both; nothing is retrieved, and no gate is consulted.
+        """
+        judgement = self._client.judge_draft(
+            question,
+            draft=draft,
+            accepted=accepted,
+            policy=policy_request(policy, overrides, allow_mismatch=allow_mismatch),
+            index=index,
+            budget=budget,
+            prompt_profile=prompt_profile,
+            request_id=request_id,
+            messages=messages,
+            rewrite=rewrite,
+        )
+        return self._thread.run(judgement)
 
     def list_policies(self) -> tuple[PolicyDescription, ...]:
         """Return every policy with its settings for the current model."""

@@ -95,10 +95,15 @@ class Blocks:
         self._passages: tuple[RetrievedPassage, ...] = ()
         self._query = ""
         self._read: set[str] = set()
+        self._number = 0
 
     def block(self, event: AnswerEvent) -> Block | None:
-        """Return the block of an event; None for one that has none of its own."""
+        """Return the block of an event; None for one that has none of its own.
+
+        The ``number`` of a block is for the ids of its elements.
+        """
         kind = type(event).__name__
+        self._number += 1
         match event:
             case AnswerStarted():
                 self._policy = event.provenance.policy
@@ -111,10 +116,13 @@ class Blocks:
             case SentenceJudged():
                 self._judged[event.sentence] = event
                 tokens = self._tokens.pop(event.sentence, [])
-                return Block(kind, event, {"words": self._words(event, tokens)})
+                return Block(
+                    kind, event, {"words": self._words(event, tokens), "number": self._number}
+                )
             case QueryBuilt():
                 self._query = f"{event.query.text} {event.query.fused_with}"
-                return Block(kind, event, {"draft": self._query_words(event)})
+                draft = self._query_words(event)
+                return Block(kind, event, {"draft": draft, "number": self._number})
             case PassagesRetrieved():
                 return Block(kind, event, {"passages": self._passage_views(event)})
             case SentenceRegenerated():

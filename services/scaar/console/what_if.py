@@ -1,24 +1,36 @@
 """The what-if form of an answer: its triggers, the range of its threshold, and the outcome."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, ScaarError, WrongState
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Records
 from scaar.core.records import AnswerRecord, ExplainRecordRequest, RecordExplanation
 from scaar.core.triggers import TRIGGERS
-from scaar.core.types import AnswerStarted, PolicyOverrides, SentenceJudged
+from scaar.core.types import (
+    AnswerStarted,
+    EffectivePolicy,
+    PolicyDescription,
+    PolicyOverrides,
+    QueryBuilt,
+    SentenceJudged,
+)
 
-_POLICIES = tuple(each for each in PRESETS if PRESETS[each].trigger is not None)
+_PUBLISHED = tuple(each for each in PRESETS if PRESETS[each].trigger is not None)
+_JUDGING_SETTINGS = ("theta_cap", "granularity", "spare_stop_words")
+"""The settings beside trigger and threshold by which a tuned policy judges."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
     """The form and its outcome: either the judgements ``found``, or the ``problem``.
 
-    An empty ``policy`` is that of the record, an empty ``trigger`` that of the policy.
+    An empty ``policy`` is that of the record, an empty ``trigger`` that of the policy. ``moved`` is
+    whether policy or trigger differ from those of the form that was sent. ``searches`` are those of
+    the drafts up to the first decision that differs.
     """
 
     policies: tuple[str, ...]
@@ -29,12 +41,41 @@ class WhatIf:
     theta: float
     minimum: float
     maximum: float
+    moved: bool = False
     found: RecordExplanation | None = None
+    searches: int = 0
     problem: str = ""
 
+    @property
+    def chosen(self) -> str:
+        """Policy and trigger in one text, to recognize whether they change."""
+        return f"{self.policy} {self.trigger}"
 
-async def judge_again(records: Records, record: AnswerRecord, form: Mapping[str, str]) -> WhatIf:
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """The policy that judges: its trigger, its threshold, and how the records are asked for it."""
+
+    trigger: str
+    theta: float
+    name: str
+    overrides: Mapping[str, Any]
+
+
+def is_published(name: str) -> bool:
+    """Return whether the form has the policy without the tuned policies of the installation."""
+    return not name or name in _PUBLISHED
+
+
+async def judge_again(
+    records: Records,
+    record: AnswerRecord,
+    form: Mapping[str, str],
+    tuned: Sequence[PolicyDescription] = (),
+) -> WhatIf:
     """Return the outcome of the form for a record.
+
+    ``tuned`` are the tuned policies of the installation.
 
     Raises:
         ScaarError: the records cannot be read.
@@ -42,39 +83,95 @@ async def judge_again(records: Records, record: AnswerRecord, form: Mapping[str,
     started = next((each for each in record.events if isinstance(each, AnswerStarted)), None)
     if started is None:
         return _without("The answer failed before it started.")
-    policy = started.provenance.policy
+    policies = (*_PUBLISHED, *(each.name for each in tuned if each.policy.trigger is not None))
     name = form.get("policy", "")
-    if name and name not in _POLICIES:
-        return _without(f"There is no published policy {name} that judges drafts.")
-    own = (PRESETS[name].trigger if name else policy.trigger) or ""
-    if not own:
-        return _without(f"The policy {policy.name} has no trigger: it judges no drafts.")
-    trigger = form.get("trigger") or own
+    if name and name not in policies:
+        return _without(f"There is no policy {name} that judges drafts.")
+    judging = _judging(record, started.provenance.policy, name, tuned)
+    if judging is None:
+        text = f"The policy {started.provenance.policy.name} has no trigger: it judges no drafts."
+        return _without(text)
+    trigger = form.get("trigger") or judging.trigger
     if trigger not in TRIGGERS:
         return _without(f"There is no trigger {trigger}.")
-    given = form.get("theta", "")
-    default = policy.theta if trigger == own and not name else TRIGGERS[trigger].theta.default
+    own = trigger == judging.trigger
+    default = judging.theta if own else TRIGGERS[trigger].theta.default
+    form_of = WhatIf(
+        policies, name, tuple(TRIGGERS), judging.trigger, "" if own else trigger, default, 0, 1
+    )
+    moved = form.get("was", form_of.chosen) != form_of.chosen
+    given = "" if moved else form.get("theta", "").strip()
     try:
         theta = float(given) if given else default
     except ValueError:
-        return _without(f"The threshold must be a number, not {given[:40]}.")
-    minimum, maximum = _range(trigger, default, record)
-    if (given and form.get("was", trigger) != trigger) or not math.isfinite(theta):
-        theta = default
-    # The slider keeps its place when the trigger changes, which can be outside the new range.
-    theta = min(maximum, max(minimum, theta))
-    blank = WhatIf(
-        *(_POLICIES, name, tuple(TRIGGERS), own, "" if trigger == own else trigger),
-        *(theta, minimum, maximum),
-    )
-    overrides = PolicyOverrides(theta=theta, trigger=None if trigger == own else trigger)
+        theta = math.nan
+    minimum, maximum = _range(trigger, theta if math.isfinite(theta) else default, record)
+    form_of = replace(form_of, theta=theta, minimum=minimum, maximum=maximum, moved=moved)
+    if not math.isfinite(theta):
+        text = f"The threshold must be a number, not {given[:40]}."
+        return replace(form_of, theta=default, problem=text)
+    overrides = PolicyOverrides(theta=theta, **(judging.overrides if own else {"trigger": trigger}))
+    request = ExplainRecordRequest(record.summary.id, judging.name, overrides)
     try:
-        found = await records.explain_record(
-            ExplainRecordRequest(record.summary.id, name, overrides)
-        )
+        found = await records.explain_record(request)
     except (InvalidRequest, WrongState, NotFound, DataCorrupt) as error:
-        return replace(blank, problem=_text_of(error))
-    return replace(blank, found=found)
+        return replace(form_of, problem=_text_of(error))
+    return replace(form_of, found=found, searches=_searches(record, found))
+
+
+def _judging(
+    record: AnswerRecord, recorded: EffectivePolicy, name: str, tuned: Sequence[PolicyDescription]
+) -> _Judging | None:
+    """Return how the named policy judges, the one of the record without a name; None if it cannot.
+
+    The service of records knows the published policies only: a tuned one is requested as the policy
+    that it starts from with its settings, or as that of the record if the record has its digest.
+    """
+    if not name:
+        return _Judging(recorded.trigger, recorded.theta, "", {}) if recorded.trigger else None
+    found = next((each for each in tuned if each.name == name), None)
+    if found is None:
+        trigger = PRESETS[name].trigger or ""
+        return _Judging(trigger, TRIGGERS[trigger].theta.default, name, {})
+    policy, artefact = found.policy, found.artefact
+    if artefact is None or policy.trigger is None:
+        return None
+    of_record = record.summary.artefact_digest == artefact.digest
+    effective = dict(policy.sources)
+    settings = {each: getattr(policy, each) for each in _JUDGING_SETTINGS if each in effective}
+    overrides = {"trigger": policy.trigger, **settings}
+    return _Judging(policy.trigger, policy.theta, "" if of_record else artefact.policy, overrides)
+
+
+def _searches(record: AnswerRecord, found: RecordExplanation) -> int:
+    """Return the searches of the drafts up to the first decision that differs, and with it.
+
+    The drafts after it would have been other ones: the number is a lower bound for a new answer.
+    """
+    recorded, total = _recorded_searches(record), 0
+    for each in found.drafts:
+        made = next(recorded, 1) if each.recorded_retrieving else 1
+        if each.judged.retrieving:
+            total += made
+        if each.judged.retrieving != each.recorded_retrieving:
+            break
+    return total
+
+
+def _recorded_searches(record: AnswerRecord) -> Iterator[int]:
+    """Yield the searches of each retrieval after a draft; one whose query is fused makes two."""
+    awaited = False
+    for event in record.events:
+        match event:
+            case SentenceJudged():
+                if awaited:
+                    yield 1
+                awaited = event.retrieving
+            case QueryBuilt() if awaited:
+                yield 2 if event.query.fused_with else 1
+                awaited = False
+            case _:
+                pass
 
 
 def _text_of(error: ScaarError) -> str:

@@ -72,7 +72,7 @@ def words_of(
             facts_of(word, by_value=by_value, by_word=by_word),
             _height(word.value if by_value else word.probability, top),
             _height(word.threshold, top) if by_word else None,
-            None if word.contribution is None else _clamped(word.contribution) * HEIGHT / 2,
+            _length(word.contribution),
             alternatives[at],
         )
         for at, word in enumerate(judged.words)
@@ -135,6 +135,10 @@ def _height(value: float | None, top: float) -> float | None:
     if value is None or not math.isfinite(value):
         return None
     return round(HEIGHT * (1 - _clamped(value / top)), 1)
+
+
+def _length(contribution: float | None) -> float | None:
+    return None if contribution is None else round(_clamped(contribution) * HEIGHT / 2, 1)
 
 
 def _clamped(share: float) -> float:

@@ -35,12 +35,14 @@ from scaar.core.types import (
     AttendRequest,
     Attention,
     DenseSettings,
+    DraftJudgement,
     GenerateRequest,
     GenerationEvent,
     IndexDescription,
     IndexMode,
     IndexResult,
     IndexVerification,
+    JudgeDraftRequest,
     LogprobsRequest,
     ModelDescription,
     OrchestratorDescription,
@@ -221,6 +223,20 @@ class Answerer(Protocol):
         """Yield the events of the answer. The last one is :class:`AnswerFinished`.
 
         Closing the generator stops all work for the answer.
+        """
+        ...
+
+
+class DraftJudge(Protocol):
+    """Judges given drafts as an answerer judges its own."""
+
+    async def judge_draft(self, request: JudgeDraftRequest) -> DraftJudgement:
+        """Return the judgement of a draft; nothing is retrieved.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit, or a policy that judges none.
+            CapabilityMissing: the model gives no log-probabilities of given texts, or lacks another
+                capability that the policy needs.
         """
         ...
 

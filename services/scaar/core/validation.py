@@ -8,10 +8,12 @@ from scaar.core.filters import wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.search_stages import wrong_stages
+from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     DEFAULT_POLICY,
     AnswerRequest,
     BudgetLimits,
+    JudgeDraftRequest,
     Message,
     MessageRole,
     SearchRequest,
@@ -23,6 +25,8 @@ MAX_MESSAGES = 256
 MAX_MESSAGE_CHARACTERS = 32_768
 MAX_SYSTEM_CHARACTERS = 8_000
 MAX_CONVERSATION_CHARACTERS = 131_072
+MAX_DRAFT_CHARACTERS = 8_000
+MAX_ACCEPTED_CHARACTERS = 32_768
 MAX_QUERY_CHARACTERS = 32_768
 MAX_REQUEST_ID_CHARACTERS = 128
 MAX_SENTENCES = 100
@@ -46,6 +50,35 @@ def validate(request: AnswerRequest, *, remote: bool = False, tuned: Collection[
     Raises:
         InvalidRequest: naming every wrong field and its limit.
     """
+    if wrong := _violations(request, remote=remote, tuned=tuned):
+        raise InvalidRequest(wrong)
+
+
+def validate_draft(
+    request: JudgeDraftRequest, *, remote: bool = False, tuned: Collection[str] = ()
+) -> None:
+    """Pass a request to judge a draft whose fields are within their limits, as :func:`validate`.
+
+    Raises:
+        InvalidRequest: naming every wrong field and its limit.
+    """
+    wrong = _violations(request.for_answer(), remote=remote, tuned=tuned)
+    draft = _check_size("draft", request.draft, MAX_DRAFT_CHARACTERS)
+    draft += _check_size("accepted", request.accepted, MAX_ACCEPTED_CHARACTERS)
+    draft = draft or check_text("draft", request.draft)
+    if request.accepted and not draft:
+        draft += check_text("accepted", request.accepted)
+    sentences = sum(
+        len(split_sentences(each)) for each in (request.accepted, request.draft.rstrip())
+    )
+    if not draft and sentences > (limit := request.budget.max_sentences):
+        text = f"must have at most {limit} sentences together with accepted, not {sentences}"
+        draft.append(Violation("draft", f"{text}: set budget.max_sentences, or send fewer"))
+    if wrong := [*wrong, *draft]:
+        raise InvalidRequest(wrong)
+
+
+def _violations(request: AnswerRequest, *, remote: bool, tuned: Collection[str]) -> list[Violation]:
     policy = request.policy
     # The default policy of an orchestrator is not known here.
     checked = is_known(policy) or not (remote or policy == DEFAULT_POLICY)
@@ -58,8 +91,7 @@ def validate(request: AnswerRequest, *, remote: bool = False, tuned: Collection[
     ]
     if not is_index_name(request.index):
         wrong.append(_index_name_violation("index", request.index))
-    if wrong:
-        raise InvalidRequest(wrong)
+    return wrong
 
 
 def validate_search(request: SearchRequest) -> None:
@@ -144,6 +176,12 @@ def _check_message(field: str, message: Message) -> list[Violation]:
     if len(message.content) > limit:
         return [Violation(field, f"must have at most {limit:,} characters")]
     return check_text(field, message.content)
+
+
+def _check_size(field: str, text: str, limit: int) -> list[Violation]:
+    if len(text) <= limit:
+        return []
+    return [Violation(field, f"must have at most {limit:,} characters, not {len(text):,}")]
 
 
 def _check_question(question: str, *, field: str = "question") -> list[Violation]:

@@ -13,14 +13,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.types import AnswerRequest, SearchRequest
+from scaar.core.types import AnswerRequest, SearchMode, SearchRequest
 from scaar.gateway.answers import Completed, Style, whole_answer
 from scaar.gateway.content import Link
 from scaar.gateway.explanation import explain_decisions
-from scaar.gateway.first_decision import first_decision
+from scaar.gateway.first_decision import first_decision, given_decision
 from scaar.gateway.options import Values
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
+from scaar.gateway.search import MODE, RERANK, rerank_settings, score_parts_of
 from scaar.gateway.settings import GatewaySettings
 from scaar.gateway.summary import extra_usage
 
@@ -40,6 +41,9 @@ _DECISIONS = frozenset(
 _SCOPE: ContextVar[Scope] = ContextVar("mcp_scope")
 
 Question = Annotated[str, Field(description="The question.", min_length=1, max_length=8000)]
+Draft = Annotated[
+    str, Field(description="A draft of the answer; default: the model's.", max_length=8000)
+]
 Policy = Annotated[str, Field(description="Name of a policy; default: that of the server.")]
 Index = Annotated[str, Field(description="Name of an index; default: that of the server.")]
 Filters = Annotated[
@@ -107,10 +111,19 @@ class Tools:
         index: Index = "",
         top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages.")] = 3,
         filters: Filters = None,
+        mode: Annotated[SearchMode, Field(description=MODE)] = SearchMode.INDEX,
+        rerank: Annotated[bool, Field(description=RERANK)] = False,
     ) -> Json:
         """Return the passages of an index for a query, best first, without an answer."""
         name = index or self._settings.default_index
-        request = SearchRequest(query, name, top_k, filter_choices(filters or {}))
+        request = SearchRequest(
+            query,
+            name,
+            top_k,
+            filter_choices(filters or {}),
+            mode=mode,
+            rerank=rerank_settings(rerank),
+        )
         found = await _served(
             self._caller().catalog.search(request),
             ToolError,
@@ -122,6 +135,7 @@ class Tools:
                 "title": each.title,
                 "text": each.text,
                 "score": each.score,
+                "score_parts": score_parts_of(each),
                 "url": link.of(each),
             }
             for each in found.passages
@@ -141,14 +155,17 @@ class Tools:
             raise ToolError(error.message) from error
 
     async def would_retrieve(
-        self, question: Question, policy: Policy = "", index: Index = ""
+        self, question: Question, policy: Policy = "", index: Index = "", draft: Draft = ""
     ) -> Json:
         """Report whether a policy retrieves passages for a question, and for which words.
 
-        The model drafts the first sentence, which is judged; nothing is retrieved after that.
+        The sentences of `draft` are judged up to the first one for which it does. Without a draft,
+        the model drafts the first sentence. Nothing is retrieved.
         """
-        parameters = self._parameters(question, policy, index, None)
-        return await _served(first_decision(self._caller(), parameters), ToolError)
+        caller, parameters = self._caller(), self._parameters(question, policy, index, None)
+        if draft:
+            return await _served(given_decision(caller, parameters, draft), ToolError)
+        return await _served(first_decision(caller, parameters), ToolError)
 
     async def _policies(self) -> Json:
         found = await _served(self._caller().catalog.list_policies(), ResourceError)

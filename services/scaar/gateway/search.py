@@ -6,16 +6,19 @@ SkyRL use the same form.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field
 
 from scaar.client.requests import filter_choices
-from scaar.core.types import RetrievedPassage, SearchRequest
+from scaar.core.types import RerankSettings, RetrievedPassage, SearchMode, SearchRequest
 from scaar.gateway.options import Options, Values
 from scaar.gateway.orchestrator import Caller
 
 MAX_QUERIES = 256
+MODE = "How the index is searched: as it was built, by words, by vectors, or by both (hybrid)."
+RERANK = "Order the best passages by the retriever's cross-encoder."
 _CONCURRENT = 8
 
 
@@ -29,6 +32,19 @@ class RetrieveRequest(Options):
     filters: Mapping[str, Values] = Field(
         default_factory=dict, description="Values that passages must have, by metadata field."
     )
+    mode: SearchMode = Field(default=SearchMode.INDEX, description=MODE)
+    rerank: bool = Field(default=False, description=RERANK)
+
+
+def rerank_settings(rerank: bool) -> RerankSettings | None:
+    """Return the settings of reranking, if passages are reranked."""
+    return RerankSettings() if rerank else None
+
+
+def score_parts_of(passage: RetrievedPassage) -> dict[str, Any]:
+    """Return what each stage of a hybrid or reranked search says; empty for another search."""
+    parts = asdict(passage.score_parts) if passage.score_parts else {}
+    return {name: value for name, value in parts.items() if value is not None}
 
 
 async def retrieve(
@@ -40,13 +56,20 @@ async def retrieve(
 
     async def found(query: str) -> list[Any]:
         async with slots:
-            search = SearchRequest(query, index, request.topk, filter_choices(request.filters))
+            search = SearchRequest(
+                query,
+                index,
+                request.topk,
+                filter_choices(request.filters),
+                mode=request.mode,
+                rerank=rerank_settings(request.rerank),
+            )
             result = await caller.catalog.search(search)
         documents = [_document(each) for each in result.passages]
         if not request.return_scores:
             return documents
         return [
-            {"document": document, "score": passage.score}
+            {"document": document, "score": passage.score, "score_parts": score_parts_of(passage)}
             for document, passage in zip(documents, result.passages, strict=True)
         ]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from scaar.compose import with_access_rules, with_filter_limits
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
-from scaar.core.ports import Answerer, Catalog, IndexKeeper
+from scaar.core.ports import Answerer, Catalog, DraftJudge, IndexKeeper
 from scaar.core.types import MetadataField, Passage
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.server import RunningServer, open_server
@@ -73,10 +73,11 @@ async def build_indexes(
 
 @dataclass(frozen=True, slots=True)
 class PermittedParts:
-    """The answerer and the catalog of an orchestrator with access rules, and its settings."""
+    """The parts of an orchestrator with access rules, and its settings."""
 
     answerer: Answerer
     catalog: Catalog
+    judge: DraftJudge
     settings: OrchestratorSettings
 
 
@@ -87,8 +88,9 @@ def permitted_parts(ports: Ports, identities: Path | None) -> PermittedParts:
     """
     settings = OrchestratorSettings(identities_file=identities, stop_grace_s=0.0)
     limited = with_access_rules(ports, settings)
-    answerer = with_filter_limits(AdaptiveLoop(limited), settings)
-    return PermittedParts(answerer, PortsCatalog(limited, version="1"), settings)
+    loop = AdaptiveLoop(limited)
+    answerer = with_filter_limits(loop, settings)
+    return PermittedParts(answerer, PortsCatalog(limited, version="1"), loop, settings)
 
 
 @asynccontextmanager
@@ -97,7 +99,7 @@ async def open_permitted_orchestrator(
 ) -> AsyncIterator[RunningServer]:
     """Serve an orchestrator with access rules over the ports."""
     parts = permitted_parts(ports, identities)
-    servicer = OrchestratorServicer(parts.answerer, parts.catalog)
+    servicer = OrchestratorServicer(parts.answerer, parts.catalog, judge=parts.judge)
     async with open_server(
         [servicer], "127.0.0.1:0", parts.settings, status_of=status_of
     ) as server:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scaar.core.errors import BackendUnavailable
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
-from scaar.core.ports import Answerer, Catalog
+from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
     Abstention,
     AcceptedSentence,
@@ -116,6 +116,7 @@ async def gateway_before(
     answerer: Answerer,
     catalog: Catalog | None = None,
     *,
+    judge: DraftJudge | None = None,
     orchestrator: ServiceSettings | None = None,
     observer: RequestObserver = UNOBSERVED_REQUESTS,
     **settings: Any,
@@ -125,7 +126,7 @@ async def gateway_before(
     ``orchestrator`` has the settings of the orchestrator's server, ``settings`` are the gateway's.
     """
     behind = orchestrator or ServiceSettings(stop_grace_s=0.0)
-    servicer = OrchestratorServicer(answerer, catalog)
+    servicer = OrchestratorServicer(answerer, catalog, judge=judge)
     async with open_server([servicer], "127.0.0.1:0", behind, status_of=status_of) as server:
         made = GatewaySettings(
             **{"address": "127.0.0.1:0", "stop_grace_s": 0.0, **settings},

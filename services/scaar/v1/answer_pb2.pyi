@@ -428,6 +428,8 @@ class Provenance(_message.Message):
     ARTEFACT_MISMATCH_FIELD_NUMBER: _builtins.int
     SENTENCE_FILTER_DIGEST_FIELD_NUMBER: _builtins.int
     CORPUS_COUNTS_DIGEST_FIELD_NUMBER: _builtins.int
+    RERANKER_FIELD_NUMBER: _builtins.int
+    RERANKER_REVISION_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request id, as sent or as generated."""
     model: _builtins.str
@@ -468,6 +470,12 @@ class Provenance(_message.Message):
     """The digest of the sentence filter: SHA-256, in hexadecimal. Empty if the policy uses none."""
     corpus_counts_digest: _builtins.str
     """The digest of the corpus counts: SHA-256, in hexadecimal. Empty if the policy uses none."""
+    reranker: _builtins.str
+    """The name of the cross-encoder that reranks passages. Empty if the policy does not rerank."""
+    reranker_revision: _builtins.str
+    """The revision of the cross-encoder that reranks passages. Empty if the policy does not rerank, and
+    for one of another server.
+    """
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy with the value and the source of every setting."""
@@ -502,10 +510,12 @@ class Provenance(_message.Message):
         artefact_mismatch: _abc.Iterable[_builtins.str] | None = ...,
         sentence_filter_digest: _builtins.str = ...,
         corpus_counts_digest: _builtins.str = ...,
+        reranker: _builtins.str = ...,
+        reranker_revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "corpus_counts_digest", b"corpus_counts_digest", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "corpus_counts_digest", b"corpus_counts_digest", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "reranker", b"reranker", "reranker_revision", b"reranker_revision", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

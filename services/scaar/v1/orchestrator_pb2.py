@@ -26,11 +26,12 @@ from scaar.v1 import answer_pb2 as scaar_dot_v1_dot_answer__pb2
 from scaar.v1 import generator_pb2 as scaar_dot_v1_dot_generator__pb2
 from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 from scaar.v1 import policy_pb2 as scaar_dot_v1_dot_policy__pb2
+from scaar.v1 import query_builder_pb2 as scaar_dot_v1_dot_query__builder__pb2
 from scaar.v1 import retriever_pb2 as scaar_dot_v1_dot_retriever__pb2
 from scaar.v1 import scorer_pb2 as scaar_dot_v1_dot_scorer__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bscaar/v1/orchestrator.proto\x12\x08scaar.v1\x1a\x15scaar/v1/answer.proto\x1a\x18scaar/v1/generator.proto\x1a\x15scaar/v1/limits.proto\x1a\x15scaar/v1/policy.proto\x1a\x18scaar/v1/retriever.proto\x1a\x15scaar/v1/scorer.proto\"I\n\x07Message\x12#\n\x04role\x18\x01 \x01(\x0e\x32\x15.scaar.v1.MessageRole\x12\x19\n\x07\x63ontent\x18\x02 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02\"\xaa\x03\n\rAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10\x12,\n\x08messages\x18\t \x03(\x0b\x32\x11.scaar.v1.MessageB\x07\xa2\xbb\x18\x03\x08\x80\x02\x12\'\n\x07rewrite\x18\n \x01(\x0e\x32\x11.scaar.v1.RewriteH\x02\x88\x01\x01:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failureB\n\n\x08_rewrite\"2\n\x0e\x41nswerResponse\x12 \n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x10.scaar.v1.Answer\"\xb0\x03\n\x13StreamAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10\x12,\n\x08messages\x18\t \x03(\x0b\x32\x11.scaar.v1.MessageB\x07\xa2\xbb\x18\x03\x08\x80\x02\x12\'\n\x07rewrite\x18\n \x01(\x0e\x32\x11.scaar.v1.RewriteH\x02\x88\x01\x01:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failureB\n\n\x08_rewrite\"<\n\x14StreamAnswerResponse\x12$\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x15.scaar.v1.AnswerEvent\"\xb4\x01\n\x06\x42udget\x12\x1a\n\rmax_sentences\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\nmax_tokens\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x1b\n\x0emax_retrievals\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttimeout_s\x18\x04 \x01(\x01H\x03\x88\x01\x01\x42\x10\n\x0e_max_sentencesB\r\n\x0b_max_tokensB\x11\n\x0f_max_retrievalsB\x0c\n\n_timeout_s\"\x15\n\x13ListPoliciesRequest\"E\n\x14ListPoliciesResponse\x12-\n\x08policies\x18\x01 \x03(\x0b\x32\x1b.scaar.v1.PolicyDescription\"\xf4\x01\n\x11PolicyDescription\x12)\n\x06policy\x18\x01 \x01(\x0b\x32\x19.scaar.v1.EffectivePolicy\x12\x10\n\x08settings\x18\x02 \x03(\t\x12\x13\n\x0buses_scorer\x18\x03 \x01(\x08\x12\x16\n\x0euses_retriever\x18\x04 \x01(\x08\x12\x32\n\x14missing_capabilities\x18\x05 \x03(\x0e\x32\x14.scaar.v1.Capability\x12\x34\n\x08\x61rtefact\x18\x06 \x01(\x0b\x32\x1d.scaar.v1.ArtefactDescriptionH\x00\x88\x01\x01\x42\x0b\n\t_artefact\"\xb0\x02\n\x13\x41rtefactDescription\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12\x0e\n\x06policy\x18\x02 \x01(\t\x12,\n\x08tuned_on\x18\x03 \x01(\x0b\x32\x1a.scaar.v1.TuningConditions\x12\'\n\nlabel_kind\x18\x04 \x01(\x0e\x32\x13.scaar.v1.LabelKind\x12\x31\n\x0b\x64\x65velopment\x18\x05 \x01(\x0b\x32\x1c.scaar.v1.DevelopmentFigures\x12(\n\x08\x65xpected\x18\x06 \x01(\x0b\x32\x16.scaar.v1.ExpectedCost\x12(\n\x04risk\x18\x07 \x01(\x0b\x32\x15.scaar.v1.RiskFiguresH\x00\x88\x01\x01\x12\x12\n\nmismatches\x18\x08 \x03(\tB\x07\n\x05_risk\"\'\n%OrchestratorServiceListIndexesRequest\"U\n&OrchestratorServiceListIndexesResponse\x12+\n\x07indexes\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.IndexDescription\"\xbe\x02\n\rSearchRequest\x12\x17\n\x05query\x18\x01 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02\x12\x1a\n\x05index\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12\x12\n\x05top_k\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x04 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10\x12 \n\x0c\x65xcluded_ids\x18\x05 \x03(\tB\n\xa2\xbb\x18\x06\x08\x80\x08\x10\x80\x04\x12\"\n\x04mode\x18\x06 \x01(\x0e\x32\x14.scaar.v1.SearchMode\x12(\n\x06hybrid\x18\x07 \x01(\x0b\x32\x18.scaar.v1.HybridSettings\x12(\n\x06rerank\x18\x08 \x01(\x0b\x32\x18.scaar.v1.RerankSettings:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\x08\n\x06_top_k\"d\n\x0eSearchResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x15\n\rindex_version\x18\x02 \x01(\t\x12,\n\x08passages\x18\x03 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\"\x11\n\x0f\x44\x65scribeRequest\"\xca\x01\n\x10\x44\x65scribeResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12)\n\x05model\x18\x02 \x01(\x0b\x32\x1a.scaar.v1.ModelDescription\x12+\n\x06scorer\x18\x03 \x01(\x0b\x32\x1b.scaar.v1.ScorerDescription\x12\x15\n\rgate_revision\x18\x04 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_policy\x18\x05 \x01(\t\x12\x1e\n\x16sentence_filter_digest\x18\x06 \x01(\t*Y\n\tOnFailure\x12\x1a\n\x16ON_FAILURE_UNSPECIFIED\x10\x00\x12\x13\n\x0fON_FAILURE_FAIL\x10\x01\x12\x1b\n\x17ON_FAILURE_ACCEPT_DRAFT\x10\x02*w\n\x0bMessageRole\x12\x1c\n\x18MESSAGE_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13MESSAGE_ROLE_SYSTEM\x10\x01\x12\x15\n\x11MESSAGE_ROLE_USER\x10\x02\x12\x1a\n\x16MESSAGE_ROLE_ASSISTANT\x10\x03*G\n\x07Rewrite\x12\x17\n\x13REWRITE_UNSPECIFIED\x10\x00\x12\x10\n\x0cREWRITE_AUTO\x10\x01\x12\x11\n\rREWRITE_NEVER\x10\x02\x32\xe4\x03\n\x13OrchestratorService\x12;\n\x06\x41nswer\x12\x17.scaar.v1.AnswerRequest\x1a\x18.scaar.v1.AnswerResponse\x12O\n\x0cStreamAnswer\x12\x1d.scaar.v1.StreamAnswerRequest\x1a\x1e.scaar.v1.StreamAnswerResponse0\x01\x12M\n\x0cListPolicies\x12\x1d.scaar.v1.ListPoliciesRequest\x1a\x1e.scaar.v1.ListPoliciesResponse\x12p\n\x0bListIndexes\x12/.scaar.v1.OrchestratorServiceListIndexesRequest\x1a\x30.scaar.v1.OrchestratorServiceListIndexesResponse\x12;\n\x06Search\x12\x17.scaar.v1.SearchRequest\x1a\x18.scaar.v1.SearchResponse\x12\x41\n\x08\x44\x65scribe\x12\x19.scaar.v1.DescribeRequest\x1a\x1a.scaar.v1.DescribeResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bscaar/v1/orchestrator.proto\x12\x08scaar.v1\x1a\x15scaar/v1/answer.proto\x1a\x18scaar/v1/generator.proto\x1a\x15scaar/v1/limits.proto\x1a\x15scaar/v1/policy.proto\x1a\x1cscaar/v1/query_builder.proto\x1a\x18scaar/v1/retriever.proto\x1a\x15scaar/v1/scorer.proto\"I\n\x07Message\x12#\n\x04role\x18\x01 \x01(\x0e\x32\x15.scaar.v1.MessageRole\x12\x19\n\x07\x63ontent\x18\x02 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02\"\xaa\x03\n\rAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10\x12,\n\x08messages\x18\t \x03(\x0b\x32\x11.scaar.v1.MessageB\x07\xa2\xbb\x18\x03\x08\x80\x02\x12\'\n\x07rewrite\x18\n \x01(\x0e\x32\x11.scaar.v1.RewriteH\x02\x88\x01\x01:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failureB\n\n\x08_rewrite\"2\n\x0e\x41nswerResponse\x12 \n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x10.scaar.v1.Answer\"\xb0\x03\n\x13StreamAnswerRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12 \n\x06policy\x18\x02 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x05 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x06 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\non_failure\x18\x07 \x01(\x0e\x32\x13.scaar.v1.OnFailureH\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x08 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10\x12,\n\x08messages\x18\t \x03(\x0b\x32\x11.scaar.v1.MessageB\x07\xa2\xbb\x18\x03\x08\x80\x02\x12\'\n\x07rewrite\x18\n \x01(\x0e\x32\x11.scaar.v1.RewriteH\x02\x88\x01\x01:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\r\n\x0b_on_failureB\n\n\x08_rewrite\"<\n\x14StreamAnswerResponse\x12$\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x15.scaar.v1.AnswerEvent\"\xfa\x02\n\x11JudgeDraftRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x16\n\x05\x64raft\x18\x02 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x1a\n\x08\x61\x63\x63\x65pted\x18\x03 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02\x12 \n\x06policy\x18\x04 \x01(\x0b\x32\x10.scaar.v1.Policy\x12\x1a\n\x05index\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12 \n\x06\x62udget\x18\x06 \x01(\x0b\x32\x10.scaar.v1.Budget\x12\x1f\n\x0eprompt_profile\x18\x07 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x02\x12\x1b\n\nrequest_id\x18\x08 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\x08messages\x18\t \x03(\x0b\x32\x11.scaar.v1.MessageB\x07\xa2\xbb\x18\x03\x08\x80\x02\x12\'\n\x07rewrite\x18\n \x01(\x0e\x32\x11.scaar.v1.RewriteH\x01\x88\x01\x01:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\n\n\x08_rewrite\"\xe5\x01\n\x12JudgeDraftResponse\x12\x12\n\nretrieving\x18\x01 \x01(\x08\x12+\n\tsentences\x18\x02 \x03(\x0b\x32\x18.scaar.v1.SentenceJudged\x12\x1e\n\x05query\x18\x03 \x01(\x0b\x32\x0f.scaar.v1.Query\x12\x12\n\nconcluding\x18\x04 \x01(\x08\x12\x1e\n\x05usage\x18\x05 \x01(\x0b\x32\x0f.scaar.v1.Usage\x12(\n\nprovenance\x18\x06 \x01(\x0b\x32\x14.scaar.v1.Provenance\x12\x10\n\x08question\x18\x07 \x01(\t\"\xb4\x01\n\x06\x42udget\x12\x1a\n\rmax_sentences\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x17\n\nmax_tokens\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\x1b\n\x0emax_retrievals\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttimeout_s\x18\x04 \x01(\x01H\x03\x88\x01\x01\x42\x10\n\x0e_max_sentencesB\r\n\x0b_max_tokensB\x11\n\x0f_max_retrievalsB\x0c\n\n_timeout_s\"\x15\n\x13ListPoliciesRequest\"E\n\x14ListPoliciesResponse\x12-\n\x08policies\x18\x01 \x03(\x0b\x32\x1b.scaar.v1.PolicyDescription\"\xf4\x01\n\x11PolicyDescription\x12)\n\x06policy\x18\x01 \x01(\x0b\x32\x19.scaar.v1.EffectivePolicy\x12\x10\n\x08settings\x18\x02 \x03(\t\x12\x13\n\x0buses_scorer\x18\x03 \x01(\x08\x12\x16\n\x0euses_retriever\x18\x04 \x01(\x08\x12\x32\n\x14missing_capabilities\x18\x05 \x03(\x0e\x32\x14.scaar.v1.Capability\x12\x34\n\x08\x61rtefact\x18\x06 \x01(\x0b\x32\x1d.scaar.v1.ArtefactDescriptionH\x00\x88\x01\x01\x42\x0b\n\t_artefact\"\xb0\x02\n\x13\x41rtefactDescription\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12\x0e\n\x06policy\x18\x02 \x01(\t\x12,\n\x08tuned_on\x18\x03 \x01(\x0b\x32\x1a.scaar.v1.TuningConditions\x12\'\n\nlabel_kind\x18\x04 \x01(\x0e\x32\x13.scaar.v1.LabelKind\x12\x31\n\x0b\x64\x65velopment\x18\x05 \x01(\x0b\x32\x1c.scaar.v1.DevelopmentFigures\x12(\n\x08\x65xpected\x18\x06 \x01(\x0b\x32\x16.scaar.v1.ExpectedCost\x12(\n\x04risk\x18\x07 \x01(\x0b\x32\x15.scaar.v1.RiskFiguresH\x00\x88\x01\x01\x12\x12\n\nmismatches\x18\x08 \x03(\tB\x07\n\x05_risk\"\'\n%OrchestratorServiceListIndexesRequest\"U\n&OrchestratorServiceListIndexesResponse\x12+\n\x07indexes\x18\x01 \x03(\x0b\x32\x1a.scaar.v1.IndexDescription\"\xbe\x02\n\rSearchRequest\x12\x17\n\x05query\x18\x01 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02\x12\x1a\n\x05index\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10@H\x00\x88\x01\x01\x12\x12\n\x05top_k\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12)\n\x07\x66ilters\x18\x04 \x03(\x0b\x32\x10.scaar.v1.FilterB\x06\xa2\xbb\x18\x02\x08\x10\x12 \n\x0c\x65xcluded_ids\x18\x05 \x03(\tB\n\xa2\xbb\x18\x06\x08\x80\x08\x10\x80\x04\x12\"\n\x04mode\x18\x06 \x01(\x0e\x32\x14.scaar.v1.SearchMode\x12(\n\x06hybrid\x18\x07 \x01(\x0b\x32\x18.scaar.v1.HybridSettings\x12(\n\x06rerank\x18\x08 \x01(\x0b\x32\x18.scaar.v1.RerankSettings:\x0b\xa2\xbb\x18\x07\x08\x80\x80\x10\x10\x80@B\x08\n\x06_indexB\x08\n\x06_top_k\"d\n\x0eSearchResponse\x12\r\n\x05index\x18\x01 \x01(\t\x12\x15\n\rindex_version\x18\x02 \x01(\t\x12,\n\x08passages\x18\x03 \x03(\x0b\x32\x1a.scaar.v1.RetrievedPassage\"\x11\n\x0f\x44\x65scribeRequest\"\xca\x01\n\x10\x44\x65scribeResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12)\n\x05model\x18\x02 \x01(\x0b\x32\x1a.scaar.v1.ModelDescription\x12+\n\x06scorer\x18\x03 \x01(\x0b\x32\x1b.scaar.v1.ScorerDescription\x12\x15\n\rgate_revision\x18\x04 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_policy\x18\x05 \x01(\t\x12\x1e\n\x16sentence_filter_digest\x18\x06 \x01(\t*Y\n\tOnFailure\x12\x1a\n\x16ON_FAILURE_UNSPECIFIED\x10\x00\x12\x13\n\x0fON_FAILURE_FAIL\x10\x01\x12\x1b\n\x17ON_FAILURE_ACCEPT_DRAFT\x10\x02*w\n\x0bMessageRole\x12\x1c\n\x18MESSAGE_ROLE_UNSPECIFIED\x10\x00\x12\x17\n\x13MESSAGE_ROLE_SYSTEM\x10\x01\x12\x15\n\x11MESSAGE_ROLE_USER\x10\x02\x12\x1a\n\x16MESSAGE_ROLE_ASSISTANT\x10\x03*G\n\x07Rewrite\x12\x17\n\x13REWRITE_UNSPECIFIED\x10\x00\x12\x10\n\x0cREWRITE_AUTO\x10\x01\x12\x11\n\rREWRITE_NEVER\x10\x02\x32\xad\x04\n\x13OrchestratorService\x12;\n\x06\x41nswer\x12\x17.scaar.v1.AnswerRequest\x1a\x18.scaar.v1.AnswerResponse\x12O\n\x0cStreamAnswer\x12\x1d.scaar.v1.StreamAnswerRequest\x1a\x1e.scaar.v1.StreamAnswerResponse0\x01\x12G\n\nJudgeDraft\x12\x1b.scaar.v1.JudgeDraftRequest\x1a\x1c.scaar.v1.JudgeDraftResponse\x12M\n\x0cListPolicies\x12\x1d.scaar.v1.ListPoliciesRequest\x1a\x1e.scaar.v1.ListPoliciesResponse\x12p\n\x0bListIndexes\x12/.scaar.v1.OrchestratorServiceListIndexesRequest\x1a\x30.scaar.v1.OrchestratorServiceListIndexesResponse\x12;\n\x06Search\x12\x17.scaar.v1.SearchRequest\x1a\x18.scaar.v1.SearchResponse\x12\x41\n\x08\x44\x65scribe\x12\x19.scaar.v1.DescribeRequest\x1a\x1a.scaar.v1.DescribeResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -67,6 +68,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STREAMANSWERREQUEST'].fields_by_name['messages']._serialized_options = b'\242\273\030\003\010\200\002'
   _globals['_STREAMANSWERREQUEST']._loaded_options = None
   _globals['_STREAMANSWERREQUEST']._serialized_options = b'\242\273\030\007\010\200\200\020\020\200@'
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['question']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['question']._serialized_options = b'\242\273\030\003\020\300>'
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['draft']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['draft']._serialized_options = b'\242\273\030\003\020\300>'
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['accepted']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['accepted']._serialized_options = b'\242\273\030\004\020\200\200\002'
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['index']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['index']._serialized_options = b'\242\273\030\002\020@'
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['prompt_profile']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['prompt_profile']._serialized_options = b'\242\273\030\003\020\200\002'
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['request_id']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['request_id']._serialized_options = b'\242\273\030\003\020\200\001'
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['messages']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST'].fields_by_name['messages']._serialized_options = b'\242\273\030\003\010\200\002'
+  _globals['_JUDGEDRAFTREQUEST']._loaded_options = None
+  _globals['_JUDGEDRAFTREQUEST']._serialized_options = b'\242\273\030\007\010\200\200\020\020\200@'
   _globals['_SEARCHREQUEST'].fields_by_name['query']._loaded_options = None
   _globals['_SEARCHREQUEST'].fields_by_name['query']._serialized_options = b'\242\273\030\004\020\200\200\002'
   _globals['_SEARCHREQUEST'].fields_by_name['index']._loaded_options = None
@@ -77,44 +94,48 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SEARCHREQUEST'].fields_by_name['excluded_ids']._serialized_options = b'\242\273\030\006\010\200\010\020\200\004'
   _globals['_SEARCHREQUEST']._loaded_options = None
   _globals['_SEARCHREQUEST']._serialized_options = b'\242\273\030\007\010\200\200\020\020\200@'
-  _globals['_ONFAILURE']._serialized_start=2844
-  _globals['_ONFAILURE']._serialized_end=2933
-  _globals['_MESSAGEROLE']._serialized_start=2935
-  _globals['_MESSAGEROLE']._serialized_end=3054
-  _globals['_REWRITE']._serialized_start=3056
-  _globals['_REWRITE']._serialized_end=3127
-  _globals['_MESSAGE']._serialized_start=185
-  _globals['_MESSAGE']._serialized_end=258
-  _globals['_ANSWERREQUEST']._serialized_start=261
-  _globals['_ANSWERREQUEST']._serialized_end=687
-  _globals['_ANSWERRESPONSE']._serialized_start=689
-  _globals['_ANSWERRESPONSE']._serialized_end=739
-  _globals['_STREAMANSWERREQUEST']._serialized_start=742
-  _globals['_STREAMANSWERREQUEST']._serialized_end=1174
-  _globals['_STREAMANSWERRESPONSE']._serialized_start=1176
-  _globals['_STREAMANSWERRESPONSE']._serialized_end=1236
-  _globals['_BUDGET']._serialized_start=1239
-  _globals['_BUDGET']._serialized_end=1419
-  _globals['_LISTPOLICIESREQUEST']._serialized_start=1421
-  _globals['_LISTPOLICIESREQUEST']._serialized_end=1442
-  _globals['_LISTPOLICIESRESPONSE']._serialized_start=1444
-  _globals['_LISTPOLICIESRESPONSE']._serialized_end=1513
-  _globals['_POLICYDESCRIPTION']._serialized_start=1516
-  _globals['_POLICYDESCRIPTION']._serialized_end=1760
-  _globals['_ARTEFACTDESCRIPTION']._serialized_start=1763
-  _globals['_ARTEFACTDESCRIPTION']._serialized_end=2067
-  _globals['_ORCHESTRATORSERVICELISTINDEXESREQUEST']._serialized_start=2069
-  _globals['_ORCHESTRATORSERVICELISTINDEXESREQUEST']._serialized_end=2108
-  _globals['_ORCHESTRATORSERVICELISTINDEXESRESPONSE']._serialized_start=2110
-  _globals['_ORCHESTRATORSERVICELISTINDEXESRESPONSE']._serialized_end=2195
-  _globals['_SEARCHREQUEST']._serialized_start=2198
-  _globals['_SEARCHREQUEST']._serialized_end=2516
-  _globals['_SEARCHRESPONSE']._serialized_start=2518
-  _globals['_SEARCHRESPONSE']._serialized_end=2618
-  _globals['_DESCRIBEREQUEST']._serialized_start=2620
-  _globals['_DESCRIBEREQUEST']._serialized_end=2637
-  _globals['_DESCRIBERESPONSE']._serialized_start=2640
-  _globals['_DESCRIBERESPONSE']._serialized_end=2842
-  _globals['_ORCHESTRATORSERVICE']._serialized_start=3130
-  _globals['_ORCHESTRATORSERVICE']._serialized_end=3614
+  _globals['_ONFAILURE']._serialized_start=3487
+  _globals['_ONFAILURE']._serialized_end=3576
+  _globals['_MESSAGEROLE']._serialized_start=3578
+  _globals['_MESSAGEROLE']._serialized_end=3697
+  _globals['_REWRITE']._serialized_start=3699
+  _globals['_REWRITE']._serialized_end=3770
+  _globals['_MESSAGE']._serialized_start=215
+  _globals['_MESSAGE']._serialized_end=288
+  _globals['_ANSWERREQUEST']._serialized_start=291
+  _globals['_ANSWERREQUEST']._serialized_end=717
+  _globals['_ANSWERRESPONSE']._serialized_start=719
+  _globals['_ANSWERRESPONSE']._serialized_end=769
+  _globals['_STREAMANSWERREQUEST']._serialized_start=772
+  _globals['_STREAMANSWERREQUEST']._serialized_end=1204
+  _globals['_STREAMANSWERRESPONSE']._serialized_start=1206
+  _globals['_STREAMANSWERRESPONSE']._serialized_end=1266
+  _globals['_JUDGEDRAFTREQUEST']._serialized_start=1269
+  _globals['_JUDGEDRAFTREQUEST']._serialized_end=1647
+  _globals['_JUDGEDRAFTRESPONSE']._serialized_start=1650
+  _globals['_JUDGEDRAFTRESPONSE']._serialized_end=1879
+  _globals['_BUDGET']._serialized_start=1882
+  _globals['_BUDGET']._serialized_end=2062
+  _globals['_LISTPOLICIESREQUEST']._serialized_start=2064
+  _globals['_LISTPOLICIESREQUEST']._serialized_end=2085
+  _globals['_LISTPOLICIESRESPONSE']._serialized_start=2087
+  _globals['_LISTPOLICIESRESPONSE']._serialized_end=2156
+  _globals['_POLICYDESCRIPTION']._serialized_start=2159
+  _globals['_POLICYDESCRIPTION']._serialized_end=2403
+  _globals['_ARTEFACTDESCRIPTION']._serialized_start=2406
+  _globals['_ARTEFACTDESCRIPTION']._serialized_end=2710
+  _globals['_ORCHESTRATORSERVICELISTINDEXESREQUEST']._serialized_start=2712
+  _globals['_ORCHESTRATORSERVICELISTINDEXESREQUEST']._serialized_end=2751
+  _globals['_ORCHESTRATORSERVICELISTINDEXESRESPONSE']._serialized_start=2753
+  _globals['_ORCHESTRATORSERVICELISTINDEXESRESPONSE']._serialized_end=2838
+  _globals['_SEARCHREQUEST']._serialized_start=2841
+  _globals['_SEARCHREQUEST']._serialized_end=3159
+  _globals['_SEARCHRESPONSE']._serialized_start=3161
+  _globals['_SEARCHRESPONSE']._serialized_end=3261
+  _globals['_DESCRIBEREQUEST']._serialized_start=3263
+  _globals['_DESCRIBEREQUEST']._serialized_end=3280
+  _globals['_DESCRIBERESPONSE']._serialized_start=3283
+  _globals['_DESCRIBERESPONSE']._serialized_end=3485
+  _globals['_ORCHESTRATORSERVICE']._serialized_start=3773
+  _globals['_ORCHESTRATORSERVICE']._serialized_end=4330
 # @@protoc_insertion_point(module_scope)

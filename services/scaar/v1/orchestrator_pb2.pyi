@@ -11,6 +11,7 @@ from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from scaar.v1 import answer_pb2 as _answer_pb2
 from scaar.v1 import generator_pb2 as _generator_pb2
 from scaar.v1 import policy_pb2 as _policy_pb2
+from scaar.v1 import query_builder_pb2 as _query_builder_pb2
 from scaar.v1 import retriever_pb2 as _retriever_pb2
 from scaar.v1 import scorer_pb2 as _scorer_pb2
 import builtins as _builtins
@@ -379,6 +380,150 @@ class StreamAnswerResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___StreamAnswerResponse: _TypeAlias = StreamAnswerResponse  # noqa: Y015
+
+@_typing.final
+class JudgeDraftRequest(_message.Message):
+    """A draft to judge. Fields that AnswerRequest has too mean the same."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUESTION_FIELD_NUMBER: _builtins.int
+    DRAFT_FIELD_NUMBER: _builtins.int
+    ACCEPTED_FIELD_NUMBER: _builtins.int
+    POLICY_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    BUDGET_FIELD_NUMBER: _builtins.int
+    PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    REWRITE_FIELD_NUMBER: _builtins.int
+    question: _builtins.str
+    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
+    characters, or empty without messages.
+    """
+    draft: _builtins.str
+    """The draft, 1 to 8,000 characters: one or more sentences of an answer to the question. They are
+    judged in turn, up to the first one for which the policy would retrieve. If it starts without
+    white space, the space that the model would write precedes it. INVALID_ARGUMENT if empty,
+    longer, with control characters, or with a sentence of more than 128 tokens.
+    """
+    accepted: _builtins.str
+    """The text of the answer before the draft, at most 32,768 characters. It is not judged. Default:
+    none. INVALID_ARGUMENT if longer or with control characters.
+    """
+    index: _builtins.str
+    """The name of the index that an answer would retrieve from. Default: "lab". INVALID_ARGUMENT if
+    not a valid name, NOT_FOUND if there is no such index, or if the caller may not read it.
+    """
+    prompt_profile: _builtins.str
+    """The prompt profile, as in AnswerRequest. INVALID_ARGUMENT if unknown."""
+    request_id: _builtins.str
+    """An id that identifies the request, as in AnswerRequest. Default: a generated id."""
+    rewrite: Global___Rewrite.ValueType
+    """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
+    @_builtins.property
+    def policy(self) -> _policy_pb2.Policy:
+        """The policy. Default: the default policy of the orchestrator. INVALID_ARGUMENT if the policy
+        does not judge drafts. FAILED_PRECONDITION if the engine lacks a capability that the policy
+        needs, or if a tuned policy was tuned on another model, scorer or kind of index.
+        """
+
+    @_builtins.property
+    def budget(self) -> Global___Budget:
+        """Limits of the answer. INVALID_ARGUMENT if accepted text and draft have more than max_sentences
+        together. With max_retrievals 0, retrieving is false whatever is uncertain.
+        """
+
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Message]:
+        """A conversation, in place of the question, as in AnswerRequest."""
+
+    def __init__(
+        self,
+        *,
+        question: _builtins.str = ...,
+        draft: _builtins.str = ...,
+        accepted: _builtins.str = ...,
+        policy: _policy_pb2.Policy | None = ...,
+        index: _builtins.str | None = ...,
+        budget: Global___Budget | None = ...,
+        prompt_profile: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        messages: _abc.Iterable[Global___Message] | None = ...,
+        rewrite: Global___Rewrite.ValueType | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_rewrite", b"_rewrite", "accepted", b"accepted", "budget", b"budget", "draft", b"draft", "index", b"index", "messages", b"messages", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
+    _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
+    _WhichOneofReturnType__rewrite: _TypeAlias = _typing.Literal["rewrite"]  # noqa: Y015
+    _WhichOneofArgType__rewrite: _TypeAlias = _typing.Literal["_rewrite", b"_rewrite"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rewrite) -> _WhichOneofReturnType__rewrite | None: ...
+
+Global___JudgeDraftRequest: _TypeAlias = JudgeDraftRequest  # noqa: Y015
+
+@_typing.final
+class JudgeDraftResponse(_message.Message):
+    """The judgement of a draft."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RETRIEVING_FIELD_NUMBER: _builtins.int
+    SENTENCES_FIELD_NUMBER: _builtins.int
+    QUERY_FIELD_NUMBER: _builtins.int
+    CONCLUDING_FIELD_NUMBER: _builtins.int
+    USAGE_FIELD_NUMBER: _builtins.int
+    PROVENANCE_FIELD_NUMBER: _builtins.int
+    QUESTION_FIELD_NUMBER: _builtins.int
+    retrieving: _builtins.bool
+    """Whether the policy would retrieve: for the last one of the sentences."""
+    concluding: _builtins.bool
+    """Whether the judgement ended at a sentence with the answer phrase, which ends the answer."""
+    question: _builtins.str
+    """The standalone question into which the last one of the conversation was rewritten. Empty if it
+    was not.
+    """
+    @_builtins.property
+    def sentences(self) -> _containers.RepeatedCompositeFieldContainer[_answer_pb2.SentenceJudged]:
+        """The judged sentences in order, as StreamAnswer reports them. A sentence with the answer phrase
+        and those after it are not judged.
+        """
+
+    @_builtins.property
+    def query(self) -> _query_builder_pb2.Query:
+        """The query for the last sentence. Unset unless retrieving."""
+
+    @_builtins.property
+    def usage(self) -> _answer_pb2.Usage:
+        """The tokens, calls and time that the judgement used."""
+
+    @_builtins.property
+    def provenance(self) -> _answer_pb2.Provenance:
+        """The model, scorer, index and settings that produced the judgement."""
+
+    def __init__(
+        self,
+        *,
+        retrieving: _builtins.bool = ...,
+        sentences: _abc.Iterable[_answer_pb2.SentenceJudged] | None = ...,
+        query: _query_builder_pb2.Query | None = ...,
+        concluding: _builtins.bool = ...,
+        usage: _answer_pb2.Usage | None = ...,
+        provenance: _answer_pb2.Provenance | None = ...,
+        question: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["provenance", b"provenance", "query", b"query", "usage", b"usage"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["concluding", b"concluding", "provenance", b"provenance", "query", b"query", "question", b"question", "retrieving", b"retrieving", "sentences", b"sentences", "usage", b"usage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JudgeDraftResponse: _TypeAlias = JudgeDraftResponse  # noqa: Y015
 
 @_typing.final
 class Budget(_message.Message):

@@ -51,6 +51,11 @@ class OrchestratorServiceStub:
                 request_serializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerRequest.SerializeToString,
                 response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerResponse.FromString,
                 _registered_method=True)
+        self.JudgeDraft = channel.unary_unary(
+                '/scaar.v1.OrchestratorService/JudgeDraft',
+                request_serializer=scaar_dot_v1_dot_orchestrator__pb2.JudgeDraftRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.JudgeDraftResponse.FromString,
+                _registered_method=True)
         self.ListPolicies = channel.unary_unary(
                 '/scaar.v1.OrchestratorService/ListPolicies',
                 request_serializer=scaar_dot_v1_dot_orchestrator__pb2.ListPoliciesRequest.SerializeToString,
@@ -93,6 +98,15 @@ class OrchestratorServiceServicer:
     def StreamAnswer(self, request, context):
         """StreamAnswer answers a question and streams every decision as it is made. The last event is
         AnswerFinished. Cancelling the call stops all work for the answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def JudgeDraft(self, request, context):
+        """JudgeDraft judges a given draft as if the model had written it, and retrieves nothing. It
+        consults no gate, and no passages are in the prompt. FAILED_PRECONDITION if the engine lacks
+        CAPABILITY_TEXT_LOGPROBS or another capability that the policy needs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -144,6 +158,11 @@ def add_OrchestratorServiceServicer_to_server(servicer, server):
                     servicer.StreamAnswer,
                     request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerRequest.FromString,
                     response_serializer=scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerResponse.SerializeToString,
+            ),
+            'JudgeDraft': grpc.unary_unary_rpc_method_handler(
+                    servicer.JudgeDraft,
+                    request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.JudgeDraftRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_orchestrator__pb2.JudgeDraftResponse.SerializeToString,
             ),
             'ListPolicies': grpc.unary_unary_rpc_method_handler(
                     servicer.ListPolicies,
@@ -227,6 +246,33 @@ class OrchestratorService:
             '/scaar.v1.OrchestratorService/StreamAnswer',
             scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerRequest.SerializeToString,
             scaar_dot_v1_dot_orchestrator__pb2.StreamAnswerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def JudgeDraft(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.OrchestratorService/JudgeDraft',
+            scaar_dot_v1_dot_orchestrator__pb2.JudgeDraftRequest.SerializeToString,
+            scaar_dot_v1_dot_orchestrator__pb2.JudgeDraftResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -29,6 +29,11 @@ class OrchestratorServiceStub:
     """StreamAnswer answers a question and streams every decision as it is made. The last event is
     AnswerFinished. Cancelling the call stops all work for the answer.
     """
+    JudgeDraft: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.JudgeDraftRequest, _orchestrator_pb2.JudgeDraftResponse]
+    """JudgeDraft judges a given draft as if the model had written it, and retrieves nothing. It
+    consults no gate, and no passages are in the prompt. FAILED_PRECONDITION if the engine lacks
+    CAPABILITY_TEXT_LOGPROBS or another capability that the policy needs.
+    """
     ListPolicies: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.ListPoliciesRequest, _orchestrator_pb2.ListPoliciesResponse]
     """ListPolicies returns every policy with its settings for the current model, tuned policies
     included. UNAVAILABLE if the generator cannot be reached.
@@ -74,6 +79,17 @@ class OrchestratorServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.AsyncIterator[_orchestrator_pb2.StreamAnswerResponse]:
         """StreamAnswer answers a question and streams every decision as it is made. The last event is
         AnswerFinished. Cancelling the call stops all work for the answer.
+        """
+
+    @_abc_1.abstractmethod
+    def JudgeDraft(
+        self,
+        request: _orchestrator_pb2.JudgeDraftRequest,
+        context: _aio.ServicerContext[_orchestrator_pb2.JudgeDraftRequest, _abc.Awaitable[_orchestrator_pb2.JudgeDraftResponse]],
+    ) -> _abc.Awaitable[_orchestrator_pb2.JudgeDraftResponse]:
+        """JudgeDraft judges a given draft as if the model had written it, and retrieves nothing. It
+        consults no gate, and no passages are in the prompt. FAILED_PRECONDITION if the engine lacks
+        CAPABILITY_TEXT_LOGPROBS or another capability that the policy needs.
         """
 
     @_abc_1.abstractmethod

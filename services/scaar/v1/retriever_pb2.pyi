@@ -1044,6 +1044,7 @@ class IndexDescription(_message.Message):
     CONTENT_FIELD_NUMBER: _builtins.int
     ANALYSIS_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
+    RERANKER_REVISION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the index."""
     version: _builtins.str
@@ -1072,6 +1073,8 @@ class IndexDescription(_message.Message):
     """The text analysis of the index, such as "english-1"."""
     reranker: _builtins.str
     """The name of the cross-encoder with which the retriever reranks passages. Empty if it has none."""
+    reranker_revision: _builtins.str
+    """The revision of the cross-encoder. Empty if there is none, and for one of another server."""
     @_builtins.property
     def metadata_fields(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The metadata fields that the index declares, ordered by name."""
@@ -1097,10 +1100,11 @@ class IndexDescription(_message.Message):
         content: _builtins.str = ...,
         analysis: _builtins.str = ...,
         reranker: _builtins.str = ...,
+        reranker_revision: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["dense", b"dense"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "b", b"b", "content", b"content", "created", b"created", "damage", b"damage", "dense", b"dense", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "reranker", b"reranker", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "b", b"b", "content", b"content", "created", b"created", "damage", b"damage", "dense", b"dense", "engine", b"engine", "k1", b"k1", "metadata_fields", b"metadata_fields", "name", b"name", "passages", b"passages", "reranker", b"reranker", "reranker_revision", b"reranker_revision", "size_bytes", b"size_bytes", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 from google.protobuf.json_format import MessageToDict
@@ -16,20 +16,22 @@ from scaar.core.errors import (
     StreamIncomplete,
     Unauthenticated,
 )
-from scaar.core.ports import Answerer, Catalog
+from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
     Answer,
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    DraftJudgement,
     IndexDescription,
+    JudgeDraftRequest,
     OrchestratorDescription,
     PolicyDescription,
     SearchRequest,
     SearchResult,
 )
-from scaar.core.validation import validate, validate_search
+from scaar.core.validation import validate, validate_draft, validate_search
 from scaar.v1 import answer_pb2, retriever_pb2
 from scaar.v1 import orchestrator_pb2 as pb
 from scaar.v1 import orchestrator_pb2_grpc as pb_grpc
@@ -51,6 +53,7 @@ _MARGIN_S = 0.2
 # Added to the timeout of the budget, so that the orchestrator ends the call and not its client.
 _GRACE_S = 5.0
 
+_Timed = TypeVar("_Timed", AnswerRequest, JudgeDraftRequest)
 Context = grpc.aio.ServicerContext[Any, Any]
 Metadata = tuple[tuple[str, str | bytes], ...]
 
@@ -63,14 +66,24 @@ def request_to_json(request: AnswerRequest) -> dict[str, Any]:
 
 
 class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
-    """Serves an answerer and a catalog. Without a catalog, its calls raise CapabilityMissing."""
+    """Serves an answerer, a catalog and a judge of drafts.
+
+    Without catalog or judge, their calls raise CapabilityMissing.
+    """
 
     service_name = SERVICE_NAME
     limits = _LIMITS
 
-    def __init__(self, answerer: Answerer, catalog: Catalog | None = None) -> None:
+    def __init__(
+        self,
+        answerer: Answerer,
+        catalog: Catalog | None = None,
+        *,
+        judge: DraftJudge | None = None,
+    ) -> None:
         self._answerer = answerer
         self._catalog = catalog
+        self._judge = judge
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Register the service."""
@@ -89,6 +102,17 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
         async with aclosing(self._events(request, context)) as events:
             async for event in events:
                 yield answer_event_to_pb(event)
+
+    async def JudgeDraft(
+        self, request: pb.JudgeDraftRequest, context: Context
+    ) -> pb.JudgeDraftResponse:
+        if self._judge is None:
+            raise CapabilityMissing("this orchestrator judges no given drafts")
+        draft = _timed(from_pb(request, JudgeDraftRequest), context)
+        with _own_refusals():
+            judgement = await self._judge.judge_draft(draft)
+        await context.send_initial_metadata(_metadata(judgement.provenance.request_id))
+        return to_pb(judgement, pb.JudgeDraftResponse)
 
     async def ListPolicies(
         self, request: pb.ListPoliciesRequest, context: Context
@@ -127,10 +151,7 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
     async def _events(
         self, message: pb.AnswerRequest | pb.StreamAnswerRequest, context: Context
     ) -> AsyncGenerator[AnswerEvent, None]:
-        request = from_pb(message, AnswerRequest)
-        if not request.request_id:
-            request = replace(request, request_id=_request_id_in(context))
-        request = _within_deadline(request, context)
+        request = _timed(from_pb(message, AnswerRequest), context)
         async with aclosing(self._answerer.stream_answer(request)) as events:
             with _own_refusals():
                 async for event in events:
@@ -149,7 +170,14 @@ def _own_refusals() -> Iterator[None]:
         raise BackendUnavailable(text) from error
 
 
-def _within_deadline(request: AnswerRequest, context: Context) -> AnswerRequest:
+def _timed(request: _Timed, context: Context) -> _Timed:
+    """Return the request with the id and within the deadline of its call."""
+    if not request.request_id:
+        request = replace(request, request_id=_request_id_in(context))
+    return _within_deadline(request, context)
+
+
+def _within_deadline(request: _Timed, context: Context) -> _Timed:
     """Return the request with the remaining time of the call as its timeout, if that is shorter."""
     remaining: float | None = context.time_remaining()
     if remaining is None or remaining - _MARGIN_S >= request.budget.timeout_s:
@@ -175,7 +203,7 @@ def _metadata(request_id: str) -> tuple[tuple[str, str], ...]:
 
 
 class RemoteAnswerer:
-    """An answerer behind a channel.
+    """An answerer behind a channel, and its judge of drafts.
 
     The timeout of a call is ``timeout_s``, or the timeout of the request's budget plus a grace
     period if that is less. ``metadata`` is sent with every call. Requests are checked against the
@@ -236,7 +264,21 @@ class RemoteAnswerer:
         )
         return await receive(call, lambda found: from_pb(found.answer, Answer), self._endpoint)
 
-    def _timeout(self, request: AnswerRequest) -> float:
+    async def judge_draft(self, request: JudgeDraftRequest) -> DraftJudgement:
+        """Return the judgement of a given draft.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit; nothing is sent.
+        """
+        validate_draft(request, remote=True)
+        call = self._stub.JudgeDraft(
+            _LIMITS.checked("JudgeDraft", request_to_pb(request, pb.JudgeDraftRequest)),
+            timeout=self._timeout(request),
+            metadata=(*self._metadata, *_metadata(request.request_id)),
+        )
+        return await receive(call, lambda found: from_pb(found, DraftJudgement), self._endpoint)
+
+    def _timeout(self, request: AnswerRequest | JudgeDraftRequest) -> float:
         max_s = min(self._timeout_s, request.budget.timeout_s + _GRACE_S)
         return timeout_within(max_s, self._endpoint)
 

@@ -19,6 +19,7 @@ from scaar.client import (
     Answer,
     AnswerEvent,
     AnswerFinished,
+    AnswerRecord,
     AnswerStarted,
     BackendUnavailable,
     BudgetLimits,
@@ -29,6 +30,10 @@ from scaar.client import (
     Overloaded,
     PolicyOverrides,
     PolicyRequest,
+    RecordExplanation,
+    RecordFilter,
+    RecordGroup,
+    RecordPage,
     SentenceAccepted,
     SentenceRegenerated,
     SyncClient,
@@ -39,7 +44,7 @@ from scaar.client import (
 )
 from scaar.core import errors
 from scaar.core.loop.catalog import PortsCatalog
-from scaar.core.loop.loop import Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AcceptedSentence,
     AnswerEnd,
@@ -53,13 +58,18 @@ from scaar.core.types import (
     Token,
     Usage,
 )
+from scaar.database.migration import open_checked_database
 from scaar.evaluator.service.setup import open_evaluator
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.query_builder.local import LocalQueryBuilder
+from scaar.records.service import StoredRecords
+from scaar.records.store.schema import SCHEMA
 from scaar.runtime.server import open_server
 from scaar.runtime.settings import ServiceSettings
+from scaar.testing.answer_records import record_answers
 from scaar.testing.certificates import Authority
 from scaar.testing.fakes import (
+    SAMPLED_MODEL,
     InMemoryRetriever,
     ScriptedAnswerer,
     ScriptedGenerator,
@@ -69,7 +79,9 @@ from scaar.testing.sockets import serving
 from scaar.wire.evaluator import EvaluatorServicer
 from scaar.wire.generator import GeneratorServicer
 from scaar.wire.orchestrator import OrchestratorServicer
+from scaar.wire.records import RecordsServicer
 from scaar.wire.status import status_of
+from tests.unit.core import scripted
 
 DOCS = Path(__file__).parents[3] / "docs" / "clients.md"
 POLICY = EffectivePolicy(
@@ -546,9 +558,14 @@ def test_everything_public_is_named() -> None:
     assert set(client.__all__) == public
 
 
+RECORD_VALUES = (AnswerRecord, RecordPage, RecordExplanation, RecordGroup, RecordFilter)
+
+
 def test_every_value_and_error_that_a_caller_meets_is_public() -> None:
     values = {
-        kind.__name__ for hint in (AnswerEvent, PolicyRequest, BudgetLimits) for kind in met(hint)
+        kind.__name__
+        for hint in (AnswerEvent, PolicyRequest, BudgetLimits, *RECORD_VALUES)
+        for kind in met(hint)
     }
     conditions = {
         name
@@ -577,12 +594,14 @@ EXAMPLES = [
     if "langchain_scaar" not in example
 ]
 ORCHESTRATOR, EVALUATOR = "dns:///127.0.0.1:50051", "dns:///127.0.0.1:50056"
+RECORDS = "dns:///127.0.0.1:50057"
 
 
 def test_the_page_has_an_example_of_each_client() -> None:
     assert ["open_client" in example for example in EXAMPLES].count(True) == 1
-    assert ["open_sync_client" in example for example in EXAMPLES].count(True) == 3
+    assert ["open_sync_client" in example for example in EXAMPLES].count(True) == 4
     assert ["open_sync_evaluation_client" in example for example in EXAMPLES].count(True) == 1
+    assert ["open_sync_records_client" in example for example in EXAMPLES].count(True) == 1
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -592,7 +611,7 @@ async def test_the_examples_of_the_page_run(
     answerer = ScriptedAnswerer(script)
     passages = [Passage("p1", "Ada", "Ada was born in London.")]
     ports = Ports(
-        ScriptedGenerator({}),
+        ScriptedGenerator({}, model=SAMPLED_MODEL),
         ScriptedScorer({}),
         LocalQueryBuilder(),
         InMemoryRetriever({"lab": passages}),
@@ -605,11 +624,16 @@ async def test_the_examples_of_the_page_run(
     )
     catalog = PortsCatalog(ports, version="1")
     async with (
-        serving(OrchestratorServicer(answerer, catalog)) as (_, target),
+        serving(OrchestratorServicer(answerer, catalog, judge=AdaptiveLoop(ports))) as (_, target),
         hosted as evaluator,
         serving(EvaluatorServicer(evaluator)) as (_, evaluator_target),
+        open_checked_database(f"sqlite:///{tmp_path}/records.sqlite", SCHEMA) as database,
+        serving(RecordsServicer(StoredRecords(database))) as (_, records_target),
     ):
+        loop = scripted.parts(scripted.UNSURE_OF_PARIS).loop()
+        await record_answers(database, loop, scripted.asking("flare"))
         changed = example.replace(ORCHESTRATOR, target).replace(EVALUATOR, evaluator_target)
+        changed = changed.replace(RECORDS, records_target)
         assert changed != example
         code = compile(changed, str(DOCS), "exec")
         await asyncio.to_thread(exec, code, {"__name__": "__main__"})

@@ -124,7 +124,7 @@ class BackEnds:
         """A client of an orchestrator over the four."""
         async with (
             self.open() as ports,
-            serving(OrchestratorServicer(AdaptiveLoop(ports))) as (channel, _),
+            serving(OrchestratorServicer(loop := AdaptiveLoop(ports), judge=loop)) as (channel, _),
         ):
             yield orchestrator_pb2_grpc.OrchestratorServiceStub(channel)
 
@@ -144,6 +144,33 @@ async def test_a_clients_deadline_reaches_every_service_below_it() -> None:
     assert response.answer.answer == "London"
     assert set(below.reported) == CALLED
     assert all(0 < seconds < 2.0 for reported in below.reported.values() for seconds in reported)
+
+
+async def test_the_deadline_of_a_judgement_reaches_every_service_below_it() -> None:
+    below = BackEnds(ScriptedGenerator(script, model=SAMPLED_MODEL))
+    request = orchestrator_pb2.JudgeDraftRequest(
+        question=QUESTION, draft="Ada was born in Paris.", policy=asking().policy
+    )
+    async with below.orchestrated() as stub:
+        response = await stub.JudgeDraft(request, timeout=2.0)
+        # Without retrieval, the query builder is not called.
+        request.policy.scaar.theta = 1.0
+        judged = await stub.JudgeDraft(request, timeout=2.0)
+    assert response.sentences
+    assert judged.retrieving
+    written = {"GeneratorServicer.Generate", "RetrieverServicer.Retrieve"}
+    assert set(below.reported) == CALLED - written | {"GeneratorServicer.ComputeLogprobs"}
+    assert all(0 < seconds < 2.0 for reported in below.reported.values() for seconds in reported)
+
+
+async def test_a_judgement_without_remaining_time_reads_nothing() -> None:
+    below = BackEnds(ScriptedGenerator(script, model=SAMPLED_MODEL))
+    request = orchestrator_pb2.JudgeDraftRequest(question=QUESTION, draft="Ada was born.")
+    async with below.orchestrated() as stub:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.JudgeDraft(request, timeout=0.1)
+    assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert below.reported == {}
 
 
 async def test_without_a_deadline_no_call_has_more_than_its_ports_cap() -> None:

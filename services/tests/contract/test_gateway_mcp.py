@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -9,10 +10,19 @@ import pytest
 from mcp.client import Client
 
 from scaar.core.loop.catalog import PortsCatalog
-from scaar.core.loop.loop import Ports
-from scaar.core.types import AnswerEvent, AnswerRequest, GateJudged, SentenceJudged
+from scaar.core.loop.loop import AdaptiveLoop, Ports
+from scaar.core.types import (
+    AnswerEvent,
+    AnswerRequest,
+    GateJudged,
+    ModelDescription,
+    RecommendedSettings,
+    SentenceJudged,
+)
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.testing.fakes import (
+    SAMPLED_MODEL,
+    SCRIPTED_MODEL,
     InMemoryRetriever,
     ScriptedAnswerer,
     ScriptedGenerator,
@@ -25,13 +35,21 @@ MODES = ("auto", "legacy")
 
 @asynccontextmanager
 async def connected(
-    mode: str = "auto", answerer: ScriptedAnswerer | None = None
+    mode: str = "auto",
+    answerer: ScriptedAnswerer | None = None,
+    model: ModelDescription = SAMPLED_MODEL,
 ) -> AsyncIterator[Client]:
     retriever = InMemoryRetriever({"lab": PASSAGES}, fields={"lab": ("url",)})
-    ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
+    ports = Ports(
+        ScriptedGenerator({}, model=model),
+        ScriptedScorer({}),
+        LocalQueryBuilder(),
+        retriever,
+    )
     served = answerer or ScriptedAnswerer(cited_answer)
+    catalog, judge = PortsCatalog(ports, version="1"), AdaptiveLoop(ports)
     async with (
-        gateway_before(served, PortsCatalog(ports, version="1")) as url,
+        gateway_before(served, catalog, judge=judge) as url,
         Client(f"{url}/mcp", mode=mode) as client,
     ):
         yield client
@@ -98,10 +116,43 @@ async def test_would_retrieve_follows_the_policy_that_a_gate_lets_answer(
     assert found["would_retrieve"] is expected
 
 
+async def test_would_retrieve_judges_a_given_draft() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    draft = "So it is. She was born in Paris. So the answer is Paris."
+    model = replace(SAMPLED_MODEL, recommended=(RecommendedSettings("flare", theta=0.5),))
+    async with connected(answerer=answerer, model=model) as client:
+        found = await called(
+            client, "would_retrieve", question="Where was Ada born?", draft=draft, policy="flare"
+        )
+        explained = await called(client, "explain", decisions=[found["decision"]])
+        concluding = await called(
+            client, "would_retrieve", question="Where?", draft="So the answer is Paris."
+        )
+    assert found["policy"] == "flare"
+    assert found["would_retrieve"] is True
+    assert found["draft"] == "She was born in Paris."
+    assert [each["text"] for each in found["words"]] == ["Paris."]
+    assert found["query"] == "She was born in"
+    assert "Sentence 2, draft: 'She was born in Paris.'" in explained["explanation"]
+    assert (concluding["would_retrieve"], concluding["draft"]) == (False, "")
+    assert answerer.requests == []
+
+
+async def test_a_model_that_scores_no_given_text_is_an_error_of_the_draft() -> None:
+    async with connected(model=SCRIPTED_MODEL) as client:
+        result = await client.call_tool("would_retrieve", {"question": "Where?", "draft": "Here."})
+    assert result.is_error
+    assert "a given draft needs text_logprobs" in str(result.content)
+    assert "CAPABILITY_MISSING" in str(result.content)
+
+
 async def test_a_search_returns_passages_with_links() -> None:
     async with connected() as client:
         found = await called(client, "search", query="Ada London", top_k=1)
+        by_words = await called(client, "search", query="Ada London", top_k=1, mode="words")
     assert [(each["id"], each["url"]) for each in found["passages"]] == [("p1", URL)]
+    assert found["passages"][0]["score_parts"] == {}
+    assert by_words["passages"] == found["passages"]
 
 
 async def test_policies_and_indexes_are_resources() -> None:
@@ -121,6 +172,9 @@ async def test_policies_and_indexes_are_resources() -> None:
         ("search", {"query": "x", "top_k": 0}, "greater than or equal to 1"),
         ("answer", {"question": ""}, "at least 1 character"),
         ("answer", {"question": "x", "index": "no name"}, "index"),
+        ("would_retrieve", {"question": "x", "draft": "a" * 8001}, "at most 8000 characters"),
+        ("would_retrieve", {"question": "x", "draft": " "}, "draft: must not be empty"),
+        ("would_retrieve", {"question": "x", "draft": "y", "policy": "ircot"}, "judges no drafts"),
         ("explain", {"decisions": [{"sentence_judged": {"words": 3}}]}, "is not an event"),
     ],
 )

@@ -5,7 +5,7 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -18,11 +18,13 @@ from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import Ports
 from scaar.core.tenancy import proved_tenant
-from scaar.core.types import AnswerEvent, AnswerRequest, MetadataField, Passage
+from scaar.core.types import AnswerEvent, AnswerRequest, DenseSettings, MetadataField, Passage
 from scaar.gateway.server import open_gateway
 from scaar.gateway.settings import GatewaySettings
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.query_builder.local import LocalQueryBuilder
+from scaar.retriever.factory import open_retriever
+from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.settings import ServiceSettings
 from scaar.telemetry.setup import open_http_metrics
 from scaar.testing.certificates import Authority
@@ -33,6 +35,8 @@ from scaar.testing.fakes import (
     ScriptedScorer,
 )
 from scaar.testing.gateways import PASSAGES, TEXT, cited_answer, gateway_before
+from scaar.testing.word_cross_encoder import write_word_cross_encoder
+from scaar.testing.word_encoder import write_word_encoder
 
 CHAT = {"model": "scaar", "messages": [{"role": "user", "content": "Where was Ada born?"}]}
 STREAM = {**CHAT, "stream": True}
@@ -269,6 +273,37 @@ async def test_retrieve_has_the_form_of_search_r1() -> None:
     assert (missing.status_code, error_of(missing)["code"]) == (404, "NOT_FOUND")
     assert [empty.status_code, too_many.status_code] == [400, 400]
     assert error_of(too_many)["param"] == "queries"
+
+
+async def test_passages_state_the_scores_of_every_stage(tmp_path: Path) -> None:
+    texts = tuple(f"{each.title} {each.text}" for each in PASSAGES)
+    write_word_encoder(tmp_path / "words", texts)
+    write_word_cross_encoder(tmp_path / "reader", texts)
+    settings = RetrieverSettings(
+        indexes=tmp_path / "indexes", encoder=tmp_path / "words", reranker=tmp_path / "reader"
+    )
+    async with open_retriever(settings) as retriever:
+        await retriever.index_passages(
+            "lab", stream_of(PASSAGES), metadata_fields=("url",), dense=DenseSettings(words=True)
+        )
+        ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
+        async with reached(catalog=PortsCatalog(ports, version="1")) as client:
+            body = {"queries": ["Ada London"], "topk": 1, "return_scores": True}
+            staged = await client.post("/retrieve", json={**body, "mode": "hybrid", "rerank": True})
+            plain = await client.post("/retrieve", json={**body, "mode": "words"})
+            wrong = await client.post("/retrieve", json={**body, "mode": "both"})
+    ((found,),) = staged.json()["result"]
+    assert set(found["score_parts"]) == {"words", "vectors", "fused", "rerank"}
+    assert found["score_parts"]["words"]["rank"] == 1
+    assert found["score_parts"]["rerank"] == found["score"]
+    ((found,),) = plain.json()["result"]
+    assert found["score_parts"] == {}
+    assert (wrong.status_code, error_of(wrong)["param"]) == (400, "mode")
+
+
+async def stream_of(passages: Iterable[Passage]) -> AsyncIterator[Passage]:
+    for each in passages:
+        yield each
 
 
 async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:

@@ -246,6 +246,16 @@ async def test_an_answer_without_retrieval_needs_no_index(acme: Caller, index: s
     assert await acme.answer(index, {}, "no_retrieval") == []
 
 
+@pytest.mark.parametrize("index", [FORBIDDEN, ABSENT])
+async def test_a_draft_is_not_judged_for_an_index_of_others(
+    acme: Caller, stub: Stub, index: str
+) -> None:
+    request = pb.JudgeDraftRequest(question=QUESTION, draft="Yes.", index=index)
+    code, details, _ = await status_of_call(stub.JudgeDraft(request, metadata=acme.metadata))
+    assert code is grpc.StatusCode.NOT_FOUND
+    assert FORBIDDEN not in details.replace(index, "")
+
+
 async def test_a_rule_taken_away_and_given_back_applies_to_the_next_call(
     acme: Caller, identities: Path
 ) -> None:

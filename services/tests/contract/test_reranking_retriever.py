@@ -1,11 +1,13 @@
 """The conformance suite of reranking, by a model in the process and by a server."""
 
+import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from scaar.core.ports import Retriever
+from scaar.core.ports import IndexKeeper, Retriever
+from scaar.core.types import Passage
 from scaar.retriever.factory import open_retriever
 from scaar.retriever.settings import RetrieverSettings
 from scaar.testing.conformance.reranking import NAME, WORDS, RerankingConformance
@@ -23,6 +25,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+async def stream(*passages: Passage) -> AsyncIterator[Passage]:
+    for each in passages:
+        yield each
+
+
 @pytest.mark.parametrize("transport", TRANSPORTS)
 class TestOnnxReranking(RerankingConformance):
     @pytest.fixture
@@ -37,6 +44,14 @@ class TestOnnxReranking(RerankingConformance):
             retriever_by(transport, engine) as retriever,
         ):
             yield retriever
+
+    async def test_the_description_has_the_revision_of_the_model(
+        self, retriever: IndexKeeper, models: Path
+    ) -> None:
+        built = await retriever.index_passages("geo", stream(Passage("p1", "Etna", "volcano")))
+        digest = hashlib.sha256((models / NAME / "model.onnx").read_bytes()).hexdigest()
+        assert built.index.reranker_revision
+        assert digest.startswith(built.index.reranker_revision)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

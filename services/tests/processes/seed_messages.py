@@ -224,7 +224,19 @@ def _orchestrator() -> Mapping[str, Sequence[Message]]:
             ("StreamAnswer", pb.StreamAnswerRequest),
         )
     }
-    return {**answers, **catalog}
+    drafts = tuple(
+        pb.JudgeDraftRequest(
+            question=QUESTION,
+            draft=SENTENCE,
+            accepted=accepted,
+            policy=policy,
+            budget=pb.Budget(max_sentences=2, timeout_s=2),
+            prompt_profile="lab",
+            request_id="r-1",
+        )
+        for policy, accepted in ((policies[0], ""), (policies[1], "It is a film."))
+    )
+    return {**answers, "JudgeDraft": drafts, **catalog}
 
 
 def _evaluator() -> Mapping[str, Sequence[Message]]:

@@ -13,6 +13,7 @@ from scaar.cli.ask.trace import TracePrinter
 from scaar.cli.output_file import new_file
 from scaar.cli.records import options as of
 from scaar.cli.tables import Column, Format, Table, print_table
+from scaar.client import RecordsClient
 from scaar.core.errors import InvalidRequest
 from scaar.core.pages import MAX_PAGE_SIZE, PAGE_SIZE
 from scaar.core.ports import Records
@@ -176,7 +177,7 @@ def export(
     async def lines(records: Records) -> int:
         number = 0
         with _new_file(out) as written:
-            async for summary in of.every_summary(records, chosen):
+            async for summary in RecordsClient(records).summaries(chosen):
                 record = await records.get_record(summary.id)
                 written.write(f"{record_to_json(record)}\n".encode())
                 number += 1
@@ -254,7 +255,7 @@ def questions(
     async def write(records: Records) -> int:
         seen: set[str] = set()
         with _new_file(out) as written:
-            async for summary in of.every_summary(records, chosen):
+            async for summary in RecordsClient(records).summaries(chosen):
                 if (question := _question_of(summary)) and summary.question not in seen:
                     seen.add(summary.question)
                     line = json.dumps(question, ensure_ascii=False)

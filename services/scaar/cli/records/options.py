@@ -1,7 +1,7 @@
 """Options of ``scaar records``: where the records are, and which of them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
 import typer
@@ -9,9 +9,8 @@ import typer
 from scaar.cli.addresses import check_address
 from scaar.cli.serve.services import ServiceName, default_address
 from scaar.compose import open_records
-from scaar.core.pages import MAX_PAGE_SIZE
 from scaar.core.ports import Records
-from scaar.core.records import RecordFilter, RecordSummary, Verdict
+from scaar.core.records import Verdict
 
 LOCAL_RECORDS = f"dns:///{default_address(ServiceName.RECORDS)}"
 _Value = TypeVar("_Value")
@@ -80,16 +79,3 @@ def call_records(address: str, call: Callable[[Records], Awaitable[_Value]]) -> 
             return await call(records)
 
     return asyncio.run(called())
-
-
-async def every_summary(
-    records: Records, chosen: RecordFilter
-) -> AsyncGenerator[RecordSummary, None]:
-    """Yield the summaries of all records that match, newest first."""
-    token = ""
-    while True:
-        page = await records.list_records(chosen, page_size=MAX_PAGE_SIZE, page_token=token)
-        for summary in page.records:
-            yield summary
-        if not (token := page.next_page_token):
-            return

@@ -232,7 +232,7 @@ async def _open_servicer(
                 async with compose.open_recorder(settings, telemetry.records) as recording:
                     watches = () if recording is None else (recording,)
                     answerer = telemetry.watched(answerer, resolve=loop.resolve, others=watches)
-                    yield OrchestratorServicer(answerer, catalog)
+                    yield OrchestratorServicer(answerer, catalog, judge=loop)
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.setup import EvaluationHooks
             from scaar.evaluator.settings import EvaluatorSettings

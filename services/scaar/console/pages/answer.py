@@ -8,11 +8,13 @@ from starlette.routing import Route
 
 from scaar.console.answer_view import view_of
 from scaar.console.commands import ask_command, grpc_call
+from scaar.console.loading import loaded_or
 from scaar.console.rendering import back_ends_of, ports_of, render, settings_of
-from scaar.console.what_if import judge_again
+from scaar.console.what_if import is_published, judge_again
 from scaar.core.errors import BackendUnavailable, InvalidRequest, PermissionDenied
 from scaar.core.ports import Records
 from scaar.core.records import AnswerRecord, RecordContent, Verdict
+from scaar.core.types import PolicyDescription
 from scaar.wire.records import record_to_json
 
 
@@ -20,16 +22,19 @@ async def answer(request: Request) -> Response:
     """Return the page of a record."""
     records = _records(request)
     record = await records.get_record(request.path_params["id"])
-    what_if = await judge_again(records, record, request.query_params)
-    return render(request, "answer.html", {**_context(request, record), "what_if": what_if})
+    what_if = await judge_again(records, record, request.query_params, await _tuned(request))
+    context = {**_context(request, record), "what_if": what_if, "whole_page": True}
+    return render(request, "answer.html", context)
 
 
 async def outcome(request: Request) -> Response:
     """Return the outcome of the what-if form alone."""
     records = _records(request)
     record = await records.get_record(request.path_params["id"])
-    what_if = await judge_again(records, record, request.query_params)
-    return render(request, "what_if_outcome.html", {"what_if": what_if})
+    form = request.query_params
+    tuned = () if is_published(form.get("policy", "")) else await _tuned(request)
+    what_if = await judge_again(records, record, form, tuned)
+    return render(request, "what_if_outcome.html", {"what_if": what_if, "whole_page": False})
 
 
 async def as_json(request: Request) -> Response:
@@ -54,6 +59,12 @@ async def feedback(request: Request) -> Response:
     comment = " ".join(str(form.get("comment", "")).split())
     stored = await _records(request).submit_feedback(request.path_params["id"], verdict, comment)
     return RedirectResponse(f"/answers/{stored.id}#feedback", 303)
+
+
+async def _tuned(request: Request) -> tuple[PolicyDescription, ...]:
+    """Return the tuned policies of the installation; none if they cannot be read."""
+    found = await loaded_or((), ports_of(request).catalog.list_policies())
+    return tuple(each for each in found if each.artefact is not None)
 
 
 def _records(request: Request) -> Records:

@@ -1,5 +1,5 @@
 "use strict";
-// Live answers, the value of the what-if slider, and copying. Pages work without this file.
+// Live answers, words by arrow keys, the what-if slider, and copying. Pages work without this file.
 (() => {
   const form = document.getElementById("ask");
   const live = document.getElementById("live");
@@ -29,11 +29,36 @@
     }
   }
 
+  // The words of a draft are one stop of the tab key: arrow keys move between them.
+  const moveByArrows = (within) => {
+    for (const group of within.querySelectorAll("[data-moved]")) {
+      const [first, ...rest] = group.querySelectorAll(".tip");
+      for (const each of rest) each.tabIndex = -1;
+      if (first) first.tabIndex = 0;
+    }
+    for (const each of within.querySelectorAll("[data-keys]")) each.hidden = false;
+    return within;
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const tip = event.target.closest?.("[data-moved] .tip");
+    if (!tip) return;
+    if (event.key === "Escape") tip.blur();
+    const tips = [...tip.closest("[data-moved]").querySelectorAll(".tip")];
+    const at = tips.indexOf(tip);
+    const next = { ArrowRight: tips[at + 1], ArrowLeft: tips[at - 1], Home: tips[0], End: tips.at(-1) }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    tip.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+
   const show = (html) => {
     // The server's own template, which escapes every text; a template element runs no script.
     const parsed = document.createElement("template");
     parsed.innerHTML = html;
-    return parsed.content;
+    return moveByArrows(parsed.content);
   };
 
   async function ask(controller) {
@@ -108,13 +133,14 @@
     });
   }
 
-  const slider = document.getElementById("what-if-theta");
-  if (slider) {
-    const shown = document.getElementById("what-if-value");
-    const say = () => { shown.textContent = Number(slider.value).toPrecision(3); };
-    slider.addEventListener("input", say);
-    say();
-  }
+  // Runs before the form is sent: slider and number show the same threshold.
+  document.addEventListener("input", ({ target }) => {
+    const of = (id) => document.getElementById(id);
+    if (target.id === "what-if-theta") of("what-if-number").value = Number(Number(target.value).toPrecision(3));
+    if (target.id === "what-if-number") of("what-if-theta").value = target.value;
+  });
+
+  moveByArrows(document);
 
   for (const text of document.querySelectorAll("pre.copyable")) {
     if (!navigator.clipboard) break;

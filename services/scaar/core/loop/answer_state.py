@@ -42,6 +42,7 @@ from scaar.core.types import (
     ExcludeSeen,
     Fusion,
     JudgedWord,
+    LogprobsRequest,
     MessageRole,
     Moment,
     OnFailure,
@@ -61,6 +62,7 @@ from scaar.core.types import (
     SearchMode,
     SentenceAccepted,
     SentenceFilter,
+    TextLogprobs,
     Token,
     TokenDrafted,
 )
@@ -385,6 +387,20 @@ class AnswerState:
         """Accept a whole answer without an answer phrase; the text is also the short answer."""
         self._short_answer, self._end = answer.text, end
         return self.accept(answer, passages, concluding=True)
+
+    async def read_text(self, request: LogprobsRequest, stage: str) -> TextLogprobs:
+        """Return the log-probabilities of a given text, which count as one call.
+
+        Raises:
+            DeadlineExceeded: the answer's time is used up.
+        """
+        # An answer has at most one generation in flight.
+        await self.writer.stop()
+        async with self.budget.within(stage, Part.GENERATION):
+            read = await self.ports.generator.compute_logprobs(request)
+        tokens = read.prompt_tokens + len(read.tokens)
+        self.budget.count_call(prompt_tokens=tokens, generated_tokens=0)
+        return read
 
     def accept_drafted(self, drafted: SentenceAccepted) -> SentenceAccepted:
         """Accept a sentence of a drafted answer, degraded if retrieving for the answer failed."""

@@ -84,12 +84,7 @@ class AnswerModel:
         Raises:
             DeadlineExceeded: the answer's time is used up.
         """
-        await self._state.writer.stop()
-        async with self._state.budget.within(_STAGE, Part.GENERATION):
-            read = await self._state.ports.generator.compute_logprobs(request)
-        tokens = read.prompt_tokens + len(read.tokens)
-        self._state.budget.count_call(prompt_tokens=tokens, generated_tokens=0)
-        return read
+        return await self._state.read_text(request, _STAGE)
 
 
 def _sample(tokens: Sequence[Token], end: GenerationEnd) -> Sample:

@@ -14,8 +14,8 @@ retrieval.
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -29,6 +29,7 @@ from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
 from scaar.core.loop.gate import pass_gate
+from scaar.core.loop.given_draft import judge_given_draft, require_given_texts, require_judging
 from scaar.core.loop.reflection import reflect
 from scaar.core.loop.reflection_check import check_reflection_tokens
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
@@ -61,18 +62,21 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    DraftJudgement,
     EffectivePolicy,
     IndexDescription,
+    JudgeDraftRequest,
     ModelDescription,
     Moment,
     OnFailure,
     PolicyRequest,
     Provenance,
     Query,
+    RewriteOutcome,
     SearchMode,
     VectorMetric,
 )
-from scaar.core.validation import validate
+from scaar.core.validation import validate, validate_draft
 
 __all__ = ["AdaptiveLoop", "Ports"]
 
@@ -104,7 +108,7 @@ class CachedDescription(Generic[_Description]):
 
 
 class AdaptiveLoop:
-    """An :class:`~scaar.core.ports.Answerer` over four ports.
+    """An :class:`~scaar.core.ports.Answerer` over four ports, and a judge of given drafts.
 
     With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
     as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
@@ -163,9 +167,48 @@ class AdaptiveLoop:
         """Yield every decision as it is made; the last event has the answer and its usage."""
         request = self.resolve(request)
         validate(request, tuned=self.policies)
+        request = self._named(request)
+        gate = self._required_gate(request)
+        async with self._opened(request, gate, self._shadow) as (state, model):
+            yield AnswerStarted(state.provenance)
+            if is_follow_up(request):
+                yield await rewrite_question(state)
+            async with aclosing(_sentences(state, gate, model)) as events:
+                async for event in events:
+                    yield event
+        answer = state.answer()
+        if gate is not None and answer.usage.retrievals:
+            answer = replace(answer, abstained=_abstention(gate, state))
+        yield AnswerFinished(answer)
+
+    async def judge_draft(self, request: JudgeDraftRequest) -> DraftJudgement:
+        """Return the judgement of a given draft, without a gate and without a shadow."""
+        request = replace(request, policy=self.policies.resolve(request.policy))
+        validate_draft(request, tuned=self.policies)
+        require_judging(request.policy)
+        answer, rewritten = self._named(request.for_answer()), ""
+        async with self._opened(answer) as (state, model):
+            require_given_texts(model)
+            if is_follow_up(answer):
+                found = await rewrite_question(state)
+                if found.outcome is RewriteOutcome.REWRITTEN:
+                    rewritten = found.question
+            return await judge_given_draft(state, request, rewritten=rewritten)
+
+    def _named(self, request: AnswerRequest) -> AnswerRequest:
+        """Return the request with its id, or a new one, which the current call has too."""
         request = replace(request, request_id=request.request_id or self._new_request_id())
         name_request(request.request_id)
-        gate = self._required_gate(request)
+        return request
+
+    @asynccontextmanager
+    async def _opened(
+        self,
+        request: AnswerRequest,
+        gate: QuestionGate | None = None,
+        shadow: ShadowSampling | None = None,
+    ) -> AsyncIterator[tuple[AnswerState, ModelDescription]]:
+        """Open an answer that the parts can serve; yield its state and the model."""
         self._require_filter(_routes_of(gate) or (request.policy,))
         self._require_counts(_routes_of(gate) or (request.policy,))
         budget = Budget(request.budget, self._clock)
@@ -187,28 +230,21 @@ class AdaptiveLoop:
                         await self._require_reflection_tokens(policy, model, generator)
             if gate is not None:
                 _require_gate_capabilities(gate, provenance.policy, model)
-            state = AnswerState(
-                self._ports,
-                replace(request, question=request.last_question),
-                provenance,
-                budget,
-                place,
-                draft_ahead=self._draft_ahead,
-                routes=routes,
-                shadow=self._shadow.sample(provenance, model) if self._shadow else None,
-                sentence_filter=self._sentence_filter,
-                corpus_counts=self._corpus_counts,
+            yield (
+                AnswerState(
+                    self._ports,
+                    replace(request, question=request.last_question),
+                    provenance,
+                    budget,
+                    place,
+                    draft_ahead=self._draft_ahead,
+                    routes=routes,
+                    shadow=shadow.sample(provenance, model) if shadow else None,
+                    sentence_filter=self._sentence_filter,
+                    corpus_counts=self._corpus_counts,
+                ),
+                model,
             )
-            yield AnswerStarted(provenance)
-            if is_follow_up(request):
-                yield await rewrite_question(state)
-            async with aclosing(_sentences(state, gate, model)) as events:
-                async for event in events:
-                    yield event
-        answer = state.answer()
-        if gate is not None and answer.usage.retrievals:
-            answer = replace(answer, abstained=_abstention(gate, state))
-        yield AnswerFinished(answer)
 
     async def _provenance(
         self, request: AnswerRequest, model: ModelDescription, gate: QuestionGate | None
@@ -239,6 +275,7 @@ class AdaptiveLoop:
         )
         filters = any(map(needs_sentence_filter, policies))
         counts = self._corpus_counts if any(map(needs_corpus_counts, policies)) else None
+        reranks = any(map(needs_reranker, policies))
         artefact = self.policies.get(request.policy.artefact)
         differences: tuple[str, ...] = ()
         if artefact is not None:
@@ -267,6 +304,8 @@ class AdaptiveLoop:
             artefact_mismatch=differences,
             sentence_filter_digest=self.sentence_filter_digest if filters else "",
             corpus_counts_digest=counts.digest if counts else "",
+            reranker=found.reranker if found and reranks else "",
+            reranker_revision=found.reranker_revision if found and reranks else "",
         )
 
     def _require_capabilities(self, policy: EffectivePolicy, model: ModelDescription) -> None:

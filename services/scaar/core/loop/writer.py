@@ -36,7 +36,7 @@ class Sentence:
 
     def up_to(self, length: int) -> "Sentence":
         """Return the first ``length`` characters as a sentence."""
-        return _sentence_of(self.tokens, self.text[:length])
+        return sentence_of(self.tokens, self.text[:length])
 
     def then(self, rest: "Sentence") -> "Sentence":
         """Return the concatenation of both."""
@@ -267,7 +267,7 @@ class Writer:
     def _open(self, prompt: str, so_far: Writing, tokens: Sequence[Token]) -> TokenStream:
         """Start a generation that continues the accepted text and the tokens."""
         if tokens:
-            so_far = so_far.with_(_sentence_of(tokens, "".join(token.text for token in tokens)))
+            so_far = so_far.with_(sentence_of(tokens, "".join(token.text for token in tokens)))
         call = CALL_MAX_TOKENS if self._draft_ahead else SENTENCE_MAX_TOKENS
         request = GenerateRequest(
             prompt=prompt,
@@ -285,12 +285,12 @@ class Writer:
         """Return the first ``length`` characters as a sentence; all if ``length`` is negative."""
         text = "".join(token.text for token in tokens)
         if length >= 0:
-            return _sentence_of(tokens, text[:length])
+            return sentence_of(tokens, text[:length])
         ended = self._stream is not None and self._stream.finish_reason in (
             FinishReason.END_OF_SEQUENCE,
             FinishReason.STOP,
         )
-        return _sentence_of(tokens, text, last=ended)
+        return sentence_of(tokens, text, last=ended)
 
     async def _continue_after(self, sentence: Sentence, tokens: Sequence[Token]) -> None:
         if self._stream is None:
@@ -310,7 +310,7 @@ async def last_sentence(parts: AsyncGenerator[Token | Sentence, None]) -> Senten
     raise AssertionError("the stream ends with its sentence or raises")
 
 
-def _sentence_of(tokens: Sequence[Token], text: str, *, last: bool = False) -> Sentence:
+def sentence_of(tokens: Sequence[Token], text: str, *, last: bool = False) -> Sentence:
     """Return the text with the tokens that start in it."""
     mine = tuple(token for token in tokens if token.start < len(text))
     covered = not mine or mine[-1].end == len(text)

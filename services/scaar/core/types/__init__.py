@@ -14,6 +14,7 @@ from scaar.core.types.answers import (
     AnswerRequest,
     BudgetLimits,
     Degradation,
+    JudgeDraftRequest,
     OnFailure,
     Provenance,
     Usage,
@@ -37,6 +38,7 @@ from scaar.core.types.catalog import (
     SearchResult,
 )
 from scaar.core.types.conversation import Message, MessageRole, Rewrite, RewriteOutcome
+from scaar.core.types.drafts import DraftJudgement
 from scaar.core.types.events import (
     AnswerDrafted,
     AnswerEvent,
@@ -148,6 +150,7 @@ __all__ = [
     "DenseDescription",
     "DenseSettings",
     "DevelopmentFigures",
+    "DraftJudgement",
     "EffectivePolicy",
     "EvidenceKind",
     "ExcludeSeen",
@@ -171,6 +174,7 @@ __all__ = [
     "IndexResult",
     "IndexVerification",
     "Interval",
+    "JudgeDraftRequest",
     "JudgedWord",
     "LabelKind",
     "LatencyFigures",

@@ -61,6 +61,38 @@ class AnswerRequest:
         return self.messages[-1].content if self.messages else self.question
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeDraftRequest:
+    """A draft to judge: sentences of an answer to a question, after the ``accepted`` text.
+
+    The other fields are those of :class:`AnswerRequest`.
+    """
+
+    question: str = ""
+    draft: str = ""
+    accepted: str = ""
+    policy: PolicyRequest = DEFAULT_POLICY
+    index: str = "lab"
+    budget: BudgetLimits = BudgetLimits()
+    prompt_profile: str = ""
+    request_id: str = ""
+    messages: tuple[Message, ...] = ()
+    rewrite: Rewrite = Rewrite.AUTO
+
+    def for_answer(self) -> AnswerRequest:
+        """Return the request for an answer by which the draft is judged."""
+        return AnswerRequest(
+            question=self.question,
+            policy=self.policy,
+            index=self.index,
+            budget=self.budget,
+            prompt_profile=self.prompt_profile,
+            request_id=self.request_id,
+            messages=self.messages,
+            rewrite=self.rewrite,
+        )
+
+
 class AnswerEnd(enum.StrEnum):
     """Why an answer ended."""
 
@@ -158,6 +190,10 @@ class Provenance:
     """Digest of the sentence filter; empty if the policy uses none."""
     corpus_counts_digest: str = ""
     """Digest of the corpus counts; empty if the policy uses none."""
+    reranker: str = ""
+    reranker_revision: str = ""
+    """Name and revision of the cross-encoder that reranks passages; empty if the policy does not
+    rerank, and without a revision for that of another server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,8 @@ class IndexDescription:
     """The text analysis of an index by BM25, such as ``english-1``."""
     reranker: str = ""
     """The cross-encoder of the retriever, which reranks passages; empty if it has none."""
+    reranker_revision: str = ""
+    """Its revision; empty for that of another server."""
 
     @property
     def modes(self) -> tuple[SearchMode, ...]:

@@ -77,6 +77,7 @@ def describe_provenance(analysis: Analysis) -> Section:
         ("index", _each(f"{x.index} {x.index_version}" for x in made if x.index_version)),
         ("filters", "; ".join(f"{x.field}: {', '.join(x.values)}" for x in evaluation.filters)),
         ("encoder", _each(f"{x.encoder} {x.encoder_revision}" for x in made if x.encoder)),
+        ("reranker", _each(f"{x.reranker} {x.reranker_revision}" for x in made if x.reranker)),
         ("prompt profile", _each(x.prompt_profile for x in made)),
         ("time limit", f"{evaluation.budget.timeout_s:g} s per question"),
         ("thetas", f"{grid.size} per policy, at quantiles of its scores" if grid else "as given"),

@@ -43,6 +43,10 @@ class OnnxReranker:
     def name(self) -> str:
         return self._model.name
 
+    @property
+    def revision(self) -> str:
+        return self._model.revision
+
     async def relevance(self, query: str, texts: list[str]) -> list[float]:
         """Return the relevance of each text for a query."""
         return await self._workers.run(self._relevance, query, texts)

@@ -79,6 +79,10 @@ class RemoteReranker:
     def name(self) -> str:
         return self._model or urlsplit(self._url).netloc
 
+    @property
+    def revision(self) -> str:
+        return ""
+
     async def relevance(self, query: str, texts: list[str]) -> list[float]:
         """Return the relevance of each text for a query, in requests of bounded size."""
         found: list[float] = []

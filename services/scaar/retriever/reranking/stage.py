@@ -25,6 +25,11 @@ class Reranker(Protocol):
         """The name of the cross-encoder."""
         ...
 
+    @property
+    def revision(self) -> str:
+        """The revision of the cross-encoder; empty if it is unknown."""
+        ...
+
     async def relevance(self, query: str, texts: list[str]) -> list[float]:
         """Return the relevance of each text; a higher one is better.
 
@@ -43,7 +48,10 @@ class RerankingStage:
 
     def describe(self, index: IndexDescription) -> IndexDescription:
         """Return the description of an index, with the cross-encoder."""
-        return replace(index, reranker=self._reranker.name) if self._reranker else index
+        if self._reranker is None:
+            return index
+        revision = self._reranker.revision
+        return replace(index, reranker=self._reranker.name, reranker_revision=revision)
 
     async def retrieve(
         self,

@@ -12,7 +12,11 @@ from starlette.testclient import TestClient
 from scaar.console.answer_view import Blocks
 from scaar.console.rendering import templates
 from scaar.console.settings import ConsoleSettings
+from scaar.console.what_if import judge_again
 from scaar.core.errors import BackendUnavailable, NotFound
+from scaar.core.loop.answer_state import Ports
+from scaar.core.loop.catalog import PortsCatalog
+from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.records import (
     AnswerRecord,
     ExplainRecordRequest,
@@ -21,17 +25,21 @@ from scaar.core.records import (
     RecordSummary,
     Verdict,
 )
+from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     AcceptedSentence,
     AnswerDrafted,
     AnswerEvent,
     AnswerRequest,
+    AnswerStarted,
     CandidatesScored,
     Degradation,
     FilteredPassage,
     FilteredSentence,
     GateJudged,
     PassagesFiltered,
+    PolicyOverrides,
+    QueryBuilt,
     QuestionRewritten,
     RetrievalDecision,
     RetrievalWeighed,
@@ -40,9 +48,12 @@ from scaar.core.types import (
     SearchDecision,
     SearchRequested,
     SentenceAccepted,
+    SentenceJudged,
 )
+from scaar.query_builder.local import LocalQueryBuilder
 from scaar.records.explanation import explain
 from scaar.records.redaction import redacted
+from scaar.testing.artefacts import LEARNED, artefact_of
 from scaar.testing.console_back_ends import (
     HOSTILE,
     LONG_WORD,
@@ -52,7 +63,12 @@ from scaar.testing.console_back_ends import (
     open_pages,
     record_of,
 )
-from scaar.testing.fakes import ScriptedAnswerer
+from scaar.testing.fakes import (
+    InMemoryRetriever,
+    ScriptedAnswerer,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
 from tests.unit.core.scripted import asking, model, parts
 
 ID = f"{1:026x}"
@@ -120,6 +136,18 @@ async def test_the_crossing_word_is_marked_by_more_than_a_colour() -> None:
     assert "▲" in page
     assert "trigger: uncertain word" in page
     assert "The first uncertain word is" in page
+
+
+async def test_every_word_is_described_by_its_numbers() -> None:
+    with pages(await recorded()) as client:
+        page = client.get(f"/answers/{ID}").text
+    described = re.findall(r'class="tip" tabindex="0" aria-describedby="([^"]+)"', page)
+    assert len(described) > 5
+    assert len(set(described)) == len(described)
+    for each in described:
+        assert f'role="tooltip" id="{each}"' in page
+    assert 'aria-label="Words of the draft of sentence 1"' in page
+    assert '<span class="unseen"> (trigger)</span>' in page
 
 
 async def test_an_answer_can_be_copied_as_json_command_and_call() -> None:
@@ -200,6 +228,117 @@ class TestWhatIf:
         assert "notice" in refused.text
         assert "<b>none" not in refused.text
 
+    @pytest.mark.parametrize(("typed", "shown"), [("0.2625", "0.263"), ("1e-9", "1e-09")])
+    async def test_a_typed_threshold_is_judged_exactly(self, typed: str, shown: str) -> None:
+        with pages(await recorded("flare")) as client:
+            page = client.get(f"/answers/{ID}", params={"theta": typed}).text
+        assert f'name="theta" step="any" inputmode="decimal" value="{float(typed)}"' in page
+        assert f"at θ = {shown}." in page
+
+    @pytest.mark.parametrize("typed", ["1.5", "-1", "0"])
+    async def test_a_threshold_out_of_range_is_refused_by_name(self, typed: str) -> None:
+        with pages(await recorded("flare")) as client:
+            page = client.get(f"/answers/{ID}/what-if", params={"theta": typed}).text
+        assert "overrides.theta: must be" in page
+
+    @pytest.mark.parametrize("typed", ["nan", "inf", "much"])
+    async def test_a_threshold_that_is_no_number_is_refused(self, typed: str) -> None:
+        with pages(await recorded("flare")) as client:
+            page = client.get(f"/answers/{ID}/what-if", params={"theta": typed}).text
+        assert f"The threshold must be a number, not {typed}." in page
+
+    async def test_another_trigger_starts_at_its_own_threshold_and_range(self) -> None:
+        sent = {"theta": "0.26", "trigger": "perplexity", "was": " "}
+        with pages(await recorded("flare")) as client:
+            fragment = client.get(f"/answers/{ID}/what-if", params=sent).text
+            again = client.get(
+                f"/answers/{ID}/what-if", params={**sent, "theta": "2.5", "was": " perplexity"}
+            ).text
+            whole = client.get(f"/answers/{ID}", params=sent).text
+        theta = TRIGGERS["perplexity"].theta
+        assert f"at θ = {theta.default:.3g}." in fragment
+        assert 'id="what-if-threshold" class="field wide" hx-swap-oob="true"' in fragment
+        assert f'min="{theta.minimum}"' in fragment
+        assert 'name="was" value=" perplexity"' in fragment
+        assert "at θ = 2.5." in again
+        assert "hx-swap-oob" not in again
+        assert "hx-swap-oob" not in whole
+        assert whole.count('id="what-if-threshold"') == 1
+
+    async def test_a_tuned_policy_judges_with_its_settings(self) -> None:
+        record = await recorded("flare")
+        with pages(record) as client:
+            page = client.get(f"/answers/{ID}", params={"policy": "flare-1.4"}).text
+            fragment = client.get(f"/answers/{ID}/what-if", params={"policy": "flare-1.4"}).text
+        overrides = PolicyOverrides(theta=0.42)
+        found = explain(record, ExplainRecordRequest(ID, "flare", overrides))
+        for text in (page, fragment):
+            assert f"<b>{found.retrievals} retrieval" in text
+            assert "of policy <bdi>flare-1.4</bdi> at θ = 0.42." in text
+        assert '<option value="flare-1.4" selected>' in page
+
+    async def test_a_record_of_the_same_artefact_is_judged_with_its_own_parameters(self) -> None:
+        learned = artefact_of(
+            "learned-1", settings=PolicyOverrides(trigger="learned"), learned=LEARNED
+        )
+        described = PortsCatalog(
+            Ports(
+                ScriptedGenerator({}),
+                ScriptedScorer({}),
+                LocalQueryBuilder(),
+                InMemoryRetriever({}),
+            ),
+            version="1",
+            policies=TunedPolicies([learned]),
+        )
+        tuned = [each for each in await described.list_policies() if each.artefact]
+        form = {"policy": "learned-1"}
+        record = await recorded("flare")
+        refused = await judge_again(StoredRecords(record), record, form, tuned)
+        assert "needs the parameters of a tuned policy" in refused.problem
+        summary = replace(record.summary, artefact_digest=learned.digest)
+        events = tuple(_as_learned(each) for each in record.events)
+        same = replace(record, summary=summary, events=events)
+        judged = await judge_again(StoredRecords(same), same, form, tuned)
+        assert judged.found is not None, judged.problem
+        assert judged.found.policy.trigger == "learned"
+        assert judged.theta == tuned[0].policy.theta
+
+    async def test_an_orchestrator_that_does_not_respond_costs_the_tuned_policies_only(
+        self,
+    ) -> None:
+        records = StoredRecords(await recorded("flare"))
+        with open_pages(records=records) as client:
+            page = client.get(f"/answers/{ID}", params={"theta": "0.5"})
+            other = client.get(f"/answers/{ID}", params={"policy": "flare-1.4"}).text
+        assert page.status_code == 200
+        assert "at θ = 0.5." in page.text
+        assert "There is no policy flare-1.4 that judges drafts." in other
+
+    async def test_the_searches_up_to_the_first_difference_are_a_lower_bound(self) -> None:
+        record = await recorded("flare")
+        (judged,) = (each for each in record.events if isinstance(each, SentenceJudged))
+        assert judged.retrieving
+        certain = tuple(replace(each, probability=0.9, uncertain=False) for each in judged.words)
+        kept = replace(judged, sentence=1, words=certain, trigger=None, retrieving=False)
+        record = replace(record, events=(*record.events, kept), event_ms=())
+        fused = tuple(
+            replace(each, query=replace(each.query, fused_with="Who?"))
+            if isinstance(each, QueryBuilt)
+            else each
+            for each in record.events
+        )
+        for events, theta, searches in (
+            (record.events, "0.2", "No decision differs: the drafts make 1 search."),
+            (fused, "0.2", "No decision differs: the drafts make 2 searches."),
+            (record.events, "0.999", "of sentence 2: a new answer would make at least 2 searches,"),
+            (fused, "0.999", "of sentence 2: a new answer would make at least 3 searches,"),
+            (fused, "0.001", "of sentence 1: a new answer would make at least 0 searches,"),
+        ):
+            with pages(replace(record, events=events)) as client:
+                page = client.get(f"/answers/{ID}/what-if", params={"theta": theta}).text
+            assert searches in page, theta
+
     async def test_evidence_that_was_not_recorded_is_named(self) -> None:
         with pages(await recorded("flare")) as client:
             response = client.get(f"/answers/{ID}/what-if", params={"policy": "scaar"})
@@ -232,6 +371,14 @@ class TestFeedback:
         with pages(await recorded(), read_only=False) as client:
             response = client.post(f"/answers/{ID}/feedback", data={"verdict": "maybe"})
         assert response.status_code == 400
+
+
+def _as_learned(event: AnswerEvent) -> AnswerEvent:
+    """Return the event of an answer that a learned trigger judged."""
+    if not isinstance(event, AnswerStarted):
+        return event
+    policy = replace(event.provenance.policy, trigger="learned")
+    return replace(event, provenance=replace(event.provenance, policy=policy))
 
 
 EVENTS: tuple[tuple[AnswerEvent, str], ...] = (

@@ -61,7 +61,10 @@ class Stages(InMemoryRetriever):
         if self._undescribed is not None:
             raise self._undescribed
         found = await super().describe_index(index)
-        return replace(found, dense=self._dense, reranker=self._reranker)
+        revision = "r1" if self._reranker else ""
+        return replace(
+            found, dense=self._dense, reranker=self._reranker, reranker_revision=revision
+        )
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         found = await super().retrieve(replace(request, score_all=False))
@@ -91,7 +94,9 @@ async def test_a_policy_searches_in_its_mode_and_reranks() -> None:
     (found,) = only(PassagesRetrieved, events)
     assert found.passages
     assert all(each.score_parts == PARTS for each in found.passages)
-    policy = only(AnswerStarted, events)[0].provenance.policy
+    provenance = only(AnswerStarted, events)[0].provenance
+    assert (provenance.reranker, provenance.reranker_revision) == ("reader", "r1")
+    policy = provenance.policy
     assert (policy.search_mode, policy.rerank, policy.rerank_depth) == (
         SearchMode.HYBRID,
         Rerank.CROSS_ENCODER,
@@ -101,9 +106,10 @@ async def test_a_policy_searches_in_its_mode_and_reranks() -> None:
 
 async def test_a_published_policy_searches_as_the_index_was_built() -> None:
     retriever = Stages()
-    await asked(retriever).events(asking("single_round"))
+    events = await asked(retriever).events(asking("single_round"))
     (sent,) = retriever.requests
     assert (sent.mode, sent.hybrid, sent.rerank) == (SearchMode.INDEX, None, None)
+    assert only(AnswerStarted, events)[0].provenance.reranker == ""
 
 
 @pytest.mark.parametrize(
