@@ -78,6 +78,6 @@ async def test_a_cancelled_generation_ends_on_the_server(llama_cpp: LlamaCppServ
 async def test_a_prompt_above_the_context_is_too_long(llama_cpp: LlamaCppServer) -> None:
     async with open_generator(settings_for(llama_cpp)) as generator:
         long = replace(REQUEST, prompt="The film. " * 3000)
-        with pytest.raises(PromptTooLong):
+        with pytest.raises(PromptTooLong, match="context of the model, 2048 tokens"):
             async with aclosing(generator.generate(long)) as events:
                 assert not [event async for event in events]

@@ -50,6 +50,9 @@ from scaar.scorer.settings import ScorerSettings
 SERVING_TIMEOUT_S, ALIVE_TIMEOUT_S = 3.0, 1.0
 _GOOD, _BAD, _WARNING = "✓", "✗", "!"
 _CORRECT_SETTING = "Correct or unset this setting."
+_UNUSUAL = ("ignored", "changed", "rejected")
+_DIFFERENT = ("assumed", "another text follows")
+"""Findings of a probe that are not what the engine expects of the server."""
 _SERVER_SETTINGS = {
     "tgi": "SCAAR_GENERATOR_URL",
     "openai": "SCAAR_GENERATOR_URL",
@@ -260,7 +263,8 @@ async def _probe_server(checks: _Checks) -> None:
             checks.warning("generator server", text)
             return
         for name, found in (await probe_server(settings)).items():
-            checks.good(f"generator server, {name}", found)
+            usual = found not in _UNUSUAL and not any(text in found for text in _DIFFERENT)
+            (checks.good if usual else checks.warning)(f"generator server, {name}", found)
     except ScaarError as error:
         checks.bad("generator server", str(error), advice)
 

@@ -162,6 +162,19 @@ async def test_doctor_prints_the_capabilities(
     assert "✓ generator server, text log-probabilities: yes" in lines
 
 
+async def test_doctor_marks_what_the_engine_does_not_expect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
+    async with open_openai_server(dialect="generic") as server:
+        monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "openai")
+        monkeypatch.setenv("SCAAR_GENERATOR_URL", server.url)
+        ran = await asyncio.to_thread(run_scaar, "doctor", "--probe")
+    assert ran.status == 0, ran.out
+    assert "! generator server, context: 4096 tokens, assumed: set SCAAR_GEN" in ran.out
+    assert "✓ generator server, with temperature: unchanged" in ran.out
+
+
 async def test_an_engine_without_a_server_is_rejected() -> None:
     with pytest.raises(InvalidRequest, match="only engines openai and tgi have a server to probe"):
         await probe_server(GeneratorSettings(engine="onnx"))

@@ -27,7 +27,7 @@ from scaar.generator.engines.served.tls import tls_failure
 
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _CONTEXT = re.compile(r"context (?:length|size|window)|maximum model length|max_model_len", re.I)
-_LIMIT = re.compile(r"context (?:length|size|window)(?: is)?(?: only)?(?: of)? (\d+)", re.I)
+_LIMIT = re.compile(r"context (?:length|size|window)(?: is)?(?: only)?(?: of)? \(?(\d+)", re.I)
 _READ = (
     re.compile(r"(\d+) in the (?:messages|prompt)", re.I),
     re.compile(r"(\d+) (?:input tokens|tokens from the input)", re.I),
@@ -39,10 +39,14 @@ _TEXT_CHARACTERS = 300
 
 
 class NoRoom(PromptTooLong):
-    """Prompt and ``max_tokens`` exceed the context; ``room`` is what the prompt leaves of it."""
+    """Prompt and ``max_tokens`` exceed the context; ``room`` is what the prompt leaves of it.
 
-    def __init__(self, room: int) -> None:
+    ``limit`` is the length of the context, None if the server does not name it.
+    """
+
+    def __init__(self, room: int, limit: int | None) -> None:
         text = "must leave room for generated tokens in the context of the model"
+        text += f", {limit} tokens" if limit is not None else ""
         super().__init__((Violation("prompt", text),))
         self.room = room
 
@@ -79,7 +83,7 @@ def _refusal(error: APIError, status: int, server: str) -> ScaarError:
     detail = _own_text(error)
     match status:
         case 400 | 413 | 422 if _is_of_context(error, status):
-            return NoRoom(_room(_message(error)))
+            return NoRoom(*_room(_message(error)))
         case 400 | 413 | 422:
             return InvalidRequest.of("request", description, detail=detail)
         case 401 | 403:
@@ -107,11 +111,15 @@ def _is_of_context(error: APIError, status: int) -> bool:
     return bool(_CONTEXT.search(_message(error)))
 
 
-def _room(message: str) -> int:
-    """Return the tokens that the prompt leaves in the context, parsed from the error's text."""
-    limit = _LIMIT.search(message)
-    read = next((found for form in _READ if (found := form.search(message))), None)
-    return max(0, int(limit[1]) - int(read[1])) if limit and read else 0
+def _room(message: str) -> tuple[int, int | None]:
+    """Return the tokens that the prompt leaves in the context, and the context's length.
+
+    Both are parsed from the error's text; the first is 0 if that does not tell.
+    """
+    found = _LIMIT.search(message)
+    read = next((each for form in _READ if (each := form.search(message))), None)
+    limit = int(found[1]) if found else None
+    return (max(0, limit - int(read[1])) if limit and read else 0), limit
 
 
 def _message(error: APIError) -> str:
