@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scaar.testing.certificates import HOST, Authority
 
-from .installation import SERVICES
+from .installation import RECORDS, SERVICES
 
 TENANT = "tests"
 
@@ -40,7 +40,7 @@ class Security:
 def make_security(folder: Path, *hosts: str) -> Security:
     """Create an authority, a certificate for loopback, services and hosts, and a token."""
     authority = Authority(folder)
-    issued = authority.issue(HOST, *SERVICES, *hosts)
+    issued = authority.issue(HOST, *SERVICES, RECORDS, *hosts)
     token = secrets.token_hex(32)
     (folder / "token").write_text(token)
     known = {sha256(token.encode()).hexdigest(): TENANT}
