@@ -6,6 +6,7 @@ from pathlib import Path
 
 from record.ceiling import FRONTIERS, ORACLES, pooled
 from record.cost_model import coefficients_table
+from record.methods import transfer
 from record.methods.comparison import (
     DEPLOYMENTS,
     costs_table,
@@ -16,11 +17,7 @@ from record.methods.comparison import (
     times_sentences,
     times_table,
 )
-from record.methods.plan import (
-    COST,
-    FITTED_GATES,
-    VECTORS,
-)
+from record.methods.plan import COST, FITTED_GATES, TRANSFER, VECTORS
 from record.page import Page
 from record.pool import TUNED
 from record.sections import Part, PartContent
@@ -83,6 +80,14 @@ def _gates(folders: Sequence[Path]) -> PartContent:
     return PartContent((gates_table(pool), gate_differences_table(pool)))
 
 
+def _transfers(folders: Sequence[Path]) -> PartContent:
+    pool = pooled(tuple(folders))
+    return PartContent(
+        (transfer.scores_table(pool), transfer.differences_table(pool)),
+        (transfer.searches_table(pool),),
+    )
+
+
 def _origin(folders: Sequence[Path]) -> PartContent:
     analysis = analyse_results(read_finished(folders[0]))
     return PartContent(describe_provenance(analysis).items[:1])
@@ -107,6 +112,13 @@ PARTS = (
         _PREFIXES,
         "Gates decide for each question whether `single_round` may search.",
         _gates,
+    ),
+    Part(
+        "Tuned policies with other models",
+        f"{TRANSFER}-",
+        "The tuned policy that ships with each model of the lab, used with the others "
+        "(`--allow-mismatch`).",
+        _transfers,
     ),
 )
 METHODS = Page(

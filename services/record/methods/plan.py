@@ -1,5 +1,6 @@
 """The plan: fitted parts from a development world, then every method on each unseen world."""
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from record.plan import (
     ANSWERS_A_SECOND,
     MODEL,
     SHARED,
+    SHIPPED,
     WORLD_QUESTIONS,
     WORLDS,
     Entry,
@@ -20,9 +22,10 @@ from record.plan import (
 from record.pool import TUNED
 from scaar.evaluator.planning.settings import Value
 from scaar.evaluator.studies.longtail.gece import Variant
-from scaar.lab.models import LAB_LM
+from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
 
 DEVELOPMENT_SEED, DEVELOPMENT_QUESTIONS = 1_061, 300
+_MODELS = "services/scaar/lab/models"
 ENCODER = "encoder"
 """Folder of the sentence encoder among the results, written before the run."""
 ANSWERS, JUDGEMENTS, LABELS = "development-answers", "development-judgements", "development-labels"
@@ -41,6 +44,7 @@ SHARES = (0.25, 0.5, 0.75)
 """Shares of the development questions that the thresholds of a gate let retrieve."""
 VECTORS = "vectors"
 """Kind of the evaluations on an index of vectors."""
+TRANSFER = "transfer"
 COST = "cost"
 """The evaluation whose times the cost model is fitted to."""
 
@@ -74,6 +78,7 @@ class Evaluation:
     """An evaluation of policies, behind gates or not, with settings of the installation.
 
     The thresholds of :data:`SAMPLING_GATES` are read from the files that were fitted before.
+    ``artefact_of`` is the model of whose tuned policy is evaluated too.
     """
 
     name: str
@@ -86,6 +91,7 @@ class Evaluation:
     values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     grid: int | None = None
     index: str | None = None
+    artefact_of: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -93,7 +99,8 @@ class Evaluation:
         """The number of answers, without those of a first pass and of gates."""
         values = sum(len(each) for each in self.values.values()) or self.grid or 1
         gated = len(self.gates) * (len(SHARES) if self.thresholds else 1)
-        return self.limit * (len(self.policies) - 1) * max(values, gated)
+        policies = len(self.policies) - 1 + bool(self.artefact_of)
+        return self.limit * policies * max(values, gated)
 
     @property
     def seconds(self) -> float:
@@ -121,6 +128,9 @@ class Evaluation:
             given += ["--gate", ",".join(self._gates(Path(results)))]
         given += [] if self.grid is None else ["--grid", str(self.grid)]
         given += [] if self.index is None else ["--index", self.index]
+        if self.artefact_of:
+            given += ["--policy-file", f"{_MODELS}/{self.artefact_of}/policies/{SHIPPED}.json"]
+            given += [] if self.artefact_of == self.model else ["--allow-mismatch"]
         return (*given, SHARED, "--out", f"{results}/{self.name}")
 
     def _gates(self, results: Path) -> Iterator[str]:
@@ -144,7 +154,8 @@ FITTED_GATES: Mapping[str, tuple[str, ...]] = {
 
 def plan() -> tuple[Step, ...]:
     """Return every step, each after the steps that it needs."""
-    return (*_fitted(), *(step for seed in WORLDS for step in _of_world(seed)), _timed())
+    worlds = (step for seed in WORLDS for step in _of_world(seed))
+    return (*_fitted(), *worlds, *_transfers(), _timed())
 
 
 def _fitted() -> Iterator[Step]:
@@ -235,6 +246,23 @@ def _of_world(seed: int) -> Iterator[Step]:
             settings=settings | encoder if gate == "skr" else settings,
             seed=seed,
         )
+
+
+def _transfers() -> Iterator[Step]:
+    """Yield the tuned policy of every model with every model, on every world."""
+    for seed, model, source in itertools.product(WORLDS, LANGUAGE_MODELS, LANGUAGE_MODELS):
+        yield Evaluation(
+            name=f"{transfer_kind(model, source)}-{seed}",
+            policies=("no_retrieval",),
+            artefact_of=source,
+            model=model,
+            seed=seed,
+        )
+
+
+def transfer_kind(model: str, source: str) -> str:
+    """Return the kind of the evaluations of the tuned policy of a model with another one."""
+    return f"{TRANSFER}-{model}-from-{source}"
 
 
 def _timed() -> Step:

@@ -10,6 +10,7 @@ import pytest
 
 from record.ceiling import FRONTIERS, ORACLES
 from record.evaluations import command_of
+from record.methods import transfer
 from record.methods.comparison import (
     ALWAYS,
     Deployment,
@@ -24,15 +25,25 @@ from record.methods.comparison import (
     times_table,
 )
 from record.methods.page import PARTS
-from record.methods.plan import SAMPLING_GATES, SHARES, VECTORS, Evaluation, plan
-from record.plan import WORLDS
+from record.methods.plan import (
+    SAMPLING_GATES,
+    SHARES,
+    TRANSFER,
+    VECTORS,
+    Evaluation,
+    plan,
+    transfer_kind,
+)
+from record.plan import SHIPPED, WORLDS
 from record.pool import Pool, pool_of
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates import GATES
 from scaar.core.policies import PRESETS
 from scaar.evaluator.oracles import ORACLES as ORACLE_POLICIES
+from scaar.evaluator.records import Setting
 from scaar.evaluator.statistics.cost_model import CostModel
 from scaar.evaluator.statistics.cost_units import SCORED_SENTENCES, SEARCHES
+from scaar.lab.models import LANGUAGE_MODELS
 
 from .test_pool import PLANS, frontiers, results, row, setting
 
@@ -148,6 +159,34 @@ def test_costs_are_those_at_the_budget(pool: Pool) -> None:
     assert {str(cells[0].value) for cells in costs_table(pool).rows} == {"flare", "scaar"}
 
 
+def test_a_tuned_policy_is_compared_with_the_one_of_the_model_itself() -> None:
+    tuned = Setting("tuned", replace(setting("flare", theta=0.4).policy, artefact=SHIPPED))
+    kinds = {
+        transfer_kind(model, source): {
+            "1": results(
+                {
+                    setting("no_retrieval"): (0, 0, 0),
+                    tuned: (0, 1, 2) if model == source else (0, 1, 1),
+                }
+            )
+        }
+        for model in LANGUAGE_MODELS
+        for source in LANGUAGE_MODELS
+    }
+    pool = pool_of(kinds)
+    first, second, _ = LANGUAGE_MODELS
+    assert row(transfer.scores_table(pool), first)[first].value == 1
+    missed = row(transfer.scores_table(pool), first)[second].value
+    assert missed is not None
+    differences = row(transfer.differences_table(pool), first)
+    assert differences[first].note == "its own"
+    assert differences[second].value == pytest.approx(float(missed) - 1)
+    assert row(transfer.searches_table(pool), first)[first].value == 1
+    del kinds[transfer_kind(first, second)]
+    with pytest.raises(InvalidRequest, match=f"must have {SHIPPED} of {second} with {first}"):
+        transfer.scores_table(pool_of(kinds))
+
+
 def test_results_without_a_search_before_every_answer_are_refused() -> None:
     lacking = pool_of({FRONTIERS: {"1": results({setting("no_retrieval"): (0, 0, 0)})}})
     with pytest.raises(InvalidRequest, match="must have single_round"):
@@ -176,7 +215,8 @@ def test_every_part_of_the_page_has_results_of_every_world() -> None:
         prefixes = part.prefixes if isinstance(part.prefixes, tuple) else (part.prefixes,)
         for prefix in prefixes:
             found = [name for name in names if name.startswith(prefix)]
-            assert len(found) in {1, len(WORLDS)}, prefix
+            pairs = len(LANGUAGE_MODELS) ** 2 if prefix == f"{TRANSFER}-" else 1
+            assert len(found) in {1, pairs * len(WORLDS)}, prefix
 
 
 def test_thresholds_are_those_that_were_fitted(tmp_path: Path) -> None:
