@@ -237,6 +237,6 @@ def test_commands_name_the_settings_of_the_installation() -> None:
     assert command_of(replace(dense, limit=40), ".methods") == (  # type: ignore[type-var]
         "SCAAR_RETRIEVER_INDEXES=.methods/indexes SCAAR_RETRIEVER_ENCODER=.methods/encoder "
         "scaar eval run --dataset lab --seed 2101 --limit 40 "
-        "--policies no_retrieval,single_round,dtr,dtr_reference --grid 6 --index dense-2101 "
-        "--cache-generations --out .methods/vectors-2101"
+        "--policies no_retrieval,single_round,dtr,dtr_reference "
+        "--set theta=0.0003,0.001,0.003,0.01,0.03,0.1,0.3 --index dense-2101 --cache-generations --out .methods/vectors-2101"
     )
