@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from record.ceiling import COSTS, FRONTIERS, NEVER, ORACLES
-from record.methods.plan import VECTORS
+from record.methods.plan import SHARE, VECTORS
 from record.pool import TUNED, Pool, Spent, System, Value, differing, estimated
 from record.sentences import highest_sentence
 from scaar.core.errors import InvalidRequest
@@ -23,8 +23,6 @@ from scaar.evaluator.statistics.table import Floats
 
 BUDGETS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 """Budgets of policies, in searches per question."""
-GATE_BUDGETS = (0.25, 0.5, 0.75)
-"""The same of gates in front of a policy that searches once."""
 TIMES = (1.0, 1.5, 2.0, 3.0, 4.0)
 """Times per question, as multiples of the time of ``single_round``."""
 ALWAYS = SINGLE_ROUND.name
@@ -106,50 +104,42 @@ def searches_table(pool: Pool) -> Table:
 
 
 def gates_table(pool: Pool) -> Table:
-    """Return the scores of gates at each budget, and what their judgements cost."""
-    return _by_budget(
-        gates_of(pool),
-        GATE_BUDGETS,
-        lambda system, budget: pool.at(system, budget, pool.measure),
-        name="methods_gates",
-        title=f"{measure_title(pool.measure)} of gates in front of {ALWAYS}",
-        note=(
-            f"A row is {ALWAYS} behind the gate, at a budget of searches per question. The first "
-            "row is a random choice of as many questions. Thresholds were fitted on a development "
-            "world, and scores are interpolated between them."
-        ),
-    )
-
-
-def gate_differences_table(pool: Pool) -> Table:
-    """Return the paired difference of every gate from a random choice, and the gates' costs."""
+    """Return the score of every gate, its difference from a random choice, and its costs."""
     chance, *others = gates_of(pool)
+
+    def score(system: System) -> Value:
+        return pool.at(system, SHARE, pool.measure)
+
     rows = []
-    for each in others:
-        if each.kind == ORACLES:
-            continue
-        differences = (
-            differing(pool.at(each, x, pool.measure), pool.at(chance, x, pool.measure))
-            for x in GATE_BUDGETS
-        )
-        costs = (estimated(pool.at(each, 0.5, name)).value for name, _ in COSTS[:3])
+    for each in (chance, *others):
+        system = each.kind == ORACLES or each is chance
+        costs = (None if system else estimated(pool.at(each, SHARE, x)).value for x, _ in COSTS[:3])
+        difference = None if each is chance else differing(score(each), score(chance))
         rows.append(
             (
                 text(each.name),
-                *(estimated_cell(found, missing=NOT_REACHED) for found in differences),
+                estimated_cell(estimated(score(each)), missing=NOT_REACHED),
+                number(None) if difference is None else estimated_cell(difference),
                 *map(number, costs),
             )
         )
     return Table(
-        "methods_gate_differences",
-        "Gates minus a random choice of as many questions",
+        "methods_gates",
+        f"Gates in front of {ALWAYS}, at {SHARE:g} searches per question",
         (
             Column("gate", "gate"),
-            *(Column(f"at_{x:g}", f"at {x:g}", decimals=3, signed=True) for x in GATE_BUDGETS),
-            *(Column(name, f"{title} at 0.5", decimals=1) for name, title in COSTS[:3]),
+            Column(pool.measure, measure_title(pool.measure), decimals=3),
+            Column("difference", "minus a random choice", decimals=3, signed=True),
+            *(Column(name, title, decimals=1) for name, title in COSTS[:3]),
         ),
         tuple(rows),
-        note="Paired 95% intervals, not corrected. Costs are means per question.",
+        note=(
+            "The first row retrieves for a random choice of as many questions. Thresholds were "
+            f"fitted to a share of {SHARE:g} on a development world, or are the gate's own; where "
+            "a gate chooses more or fewer questions here, its row is interpolated towards "
+            f"{ALWAYS} or {NEVER}. Paired 95% intervals, not corrected. Costs are means per "
+            "question and include what the gate lets the model write."
+        ),
     )
 
 

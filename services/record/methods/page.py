@@ -10,7 +10,6 @@ from record.methods import transfer
 from record.methods.comparison import (
     DEPLOYMENTS,
     costs_table,
-    gate_differences_table,
     gates_table,
     searches_sentences,
     searches_table,
@@ -77,7 +76,7 @@ def _times(folders: Sequence[Path]) -> PartContent:
 
 def _gates(folders: Sequence[Path]) -> PartContent:
     pool = pooled(tuple(folders))
-    return PartContent((gates_table(pool), gate_differences_table(pool)))
+    return PartContent((gates_table(pool),))
 
 
 def _transfers(folders: Sequence[Path]) -> PartContent:

@@ -40,8 +40,8 @@ SAMPLING_GATES = (
     "seakr",
 )
 """Gates that let the model write before it answers, and need no training."""
-SHARES = (0.25, 0.5, 0.75)
-"""Shares of the development questions that the thresholds of a gate let retrieve."""
+SHARE = 0.5
+"""Share of the development questions that the threshold of a gate lets retrieve."""
 MEAN_SURPRISALS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 """Thetas of ``dtr``, around the 0.001 of its authors' code."""
 VECTORS = "vectors"
@@ -79,7 +79,7 @@ class Command:
 class Evaluation:
     """An evaluation of policies, behind gates or not, with settings of the installation.
 
-    The thresholds of :data:`SAMPLING_GATES` are read from the files that were fitted before.
+    With ``thresholds``, those of the gates are read from the files that were fitted before.
     ``artefact_of`` is the model of whose tuned policy is evaluated too.
     """
 
@@ -100,9 +100,8 @@ class Evaluation:
     def answers(self) -> int:
         """The number of answers, without those of a first pass and of gates."""
         values = sum(len(each) for each in self.values.values()) or self.grid or 1
-        gated = len(self.gates) * (len(SHARES) if self.thresholds else 1)
         policies = len(self.policies) - 1 + bool(self.artefact_of)
-        return self.limit * policies * max(values, gated)
+        return self.limit * policies * max(values, len(self.gates))
 
     @property
     def seconds(self) -> float:
@@ -137,12 +136,11 @@ class Evaluation:
 
     def _gates(self, results: Path) -> Iterator[str]:
         for gate in self.gates:
-            if not self.thresholds:
+            if self.thresholds:
+                fitted = json.loads((results / f"{gate}.json").read_bytes())
+                yield f"{gate}:{fitted['threshold']:.6g}"
+            else:
                 yield gate
-                continue
-            files = (results / _threshold_file(gate, share) for share in SHARES)
-            found = (json.loads(each.read_bytes())["threshold"] for each in files)
-            yield from dict.fromkeys(f"{gate}:{threshold:.6g}" for threshold in found)
 
 
 FITTED_GATES: Mapping[str, tuple[str, ...]] = {
@@ -176,10 +174,8 @@ def _fitted() -> Iterator[Step]:
         limit=DEVELOPMENT_QUESTIONS,
     )
     for gate in SAMPLING_GATES:
-        for share in SHARES:
-            name = _threshold_file(gate, share)
-            words = ("eval", "fit-gate", "{results}/" + JUDGEMENTS, "--gate", gate)
-            yield _writes(name, *words, "--budget", f"{share:g}")
+        words = ("eval", "fit-gate", "{results}/" + JUDGEMENTS, "--gate", gate)
+        yield _writes(f"{gate}.json", *words, "--budget", f"{SHARE:g}")
     yield from (_writes(f"{gate}.json", *words) for gate, words in FITTED_GATES.items())
     yield Labels(name=LABELS, seed=DEVELOPMENT_SEED, limit=DEVELOPMENT_QUESTIONS)
     yield Proxy(by=Variant.GECE, labels=LABELS)
@@ -273,10 +269,6 @@ def _timed() -> Step:
 
 def _writes(name: str, *words: str, seconds: float = 5.0) -> Command:
     return Command(name=name, words=(*words, "--out", "{results}/" + name), seconds=seconds)
-
-
-def _threshold_file(gate: str, share: float) -> str:
-    return f"{gate}-{share:g}.json"
 
 
 def _questions(seed: int, limit: int) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from record.methods.comparison import (
     ALWAYS,
     Deployment,
     costs_table,
-    gate_differences_table,
     gates_of,
     gates_table,
     policies_of,
@@ -27,7 +26,6 @@ from record.methods.comparison import (
 from record.methods.page import PARTS
 from record.methods.plan import (
     SAMPLING_GATES,
-    SHARES,
     TRANSFER,
     VECTORS,
     Evaluation,
@@ -113,14 +111,14 @@ def test_gates_are_compared_with_a_random_choice_of_as_many_questions(pool: Pool
         "lexsim",
         "oracle_budgeted:query=oracle",
     ]
-    chance, targ = (
-        row(gates_table(pool), x)["at_0.5"].value for x in (f"{ALWAYS} at random", "targ")
-    )
-    differences = gate_differences_table(pool)
-    assert row(differences, "targ")["at_0.5"].value == pytest.approx(targ - chance)  # type: ignore[operator]
-    assert row(differences, "targ")["at_0.5"].value > 0  # type: ignore[operator]
-    assert row(differences, "lexsim")["at_0.25"].value < 0  # type: ignore[operator]
-    assert [str(cells[0].value) for cells in differences.rows] == ["targ", "lexsim"]
+    table = gates_table(pool)
+    chance, targ, lexsim = (row(table, x) for x in (f"{ALWAYS} at random", "targ", "lexsim"))
+    assert chance["difference"].value is None
+    for each in (targ, lexsim):
+        gain = each["f1"].value - chance["f1"].value  # type: ignore[operator]
+        assert each["difference"].value == pytest.approx(gain)
+    assert targ["difference"].value > 0 > lexsim["difference"].value  # type: ignore[operator]
+    assert targ["llm_calls"].value is not None
 
 
 def test_times_are_multiples_of_one_search_before_the_answer(pool: Pool) -> None:
@@ -221,15 +219,12 @@ def test_every_part_of_the_page_has_results_of_every_world() -> None:
 
 def test_thresholds_are_those_that_were_fitted(tmp_path: Path) -> None:
     for gate in SAMPLING_GATES:
-        for share in SHARES:
-            threshold = 1.0 if gate == "verbalised" else share / 2
-            path = tmp_path / f"{gate}-{share:g}.json"
-            path.write_text(json.dumps({"format": 1, "gate": gate, "threshold": threshold}))
+        path = tmp_path / f"{gate}.json"
+        path.write_text(json.dumps({"format": 1, "gate": gate, "threshold": 0.125}))
     (step,) = (each for each in plan() if each.name == f"gates-{WORLDS[0]}")
     arguments = step.arguments(str(tmp_path))
     gates = arguments[arguments.index("--gate") + 1].split(",")
-    assert gates[:3] == ["targ:0.125", "targ:0.25", "targ:0.375"]
-    assert gates.count("verbalised:1") == 1
+    assert gates == [f"{gate}:0.125" for gate in SAMPLING_GATES]
 
 
 def test_commands_name_the_settings_of_the_installation() -> None:
@@ -238,5 +233,6 @@ def test_commands_name_the_settings_of_the_installation() -> None:
         "SCAAR_RETRIEVER_INDEXES=.methods/indexes SCAAR_RETRIEVER_ENCODER=.methods/encoder "
         "scaar eval run --dataset lab --seed 2101 --limit 40 "
         "--policies no_retrieval,single_round,dtr,dtr_reference "
-        "--set theta=0.0003,0.001,0.003,0.01,0.03,0.1,0.3 --index dense-2101 --cache-generations --out .methods/vectors-2101"
+        "--set theta=0.0003,0.001,0.003,0.01,0.03,0.1,0.3 --index dense-2101 "
+        "--cache-generations --out .methods/vectors-2101"
     )
