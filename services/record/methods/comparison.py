@@ -10,6 +10,7 @@ from record.methods.plan import SHARE, VECTORS
 from record.pool import TUNED, Pool, Spent, System, Value, differing, estimated
 from record.sentences import highest_sentence
 from scaar.core.errors import InvalidRequest
+from scaar.core.gates import ROUTERS
 from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.evaluator.report.cells import estimated as estimated_cell
 from scaar.evaluator.report.cells import measure_title, number, text
@@ -54,7 +55,7 @@ DEPLOYMENTS = (Deployment(20, 16), Deployment(500, 16))
 
 
 def policies_of(pool: Pool) -> list[System]:
-    """Return every policy and the budgeted oracle with its own query, at all of their settings.
+    """Return policies, routers and budgeted oracles, at all of their settings.
 
     A policy starts at ``no_retrieval``, so that a budget below its cheapest setting is met by a
     random choice of the questions that it answers.
@@ -67,7 +68,8 @@ def policies_of(pool: Pool) -> list[System]:
                 found.append(each)
             continue
         again = name == ALWAYS and each.kind not in {FRONTIERS, VECTORS}
-        if _GATE in name or name == NEVER or again or (each.kind == TUNED and _is_point(each)):
+        gate = _gate_of(each)
+        if gate not in {"", *ROUTERS} or name == NEVER or again or _is_tuned_point(each):
             continue
         found.append(_from_never(pool, each, _policy_name(each)))
     return _merged(found)
@@ -80,11 +82,9 @@ def gates_of(pool: Pool) -> list[System]:
     """
     always = _always(pool)
     gates = [
-        _from_never(
-            pool, System(each.kind, name.partition(_GATE)[2].partition(",")[0], each.settings)
-        )
+        _from_never(pool, each, gate)
         for each in pool.systems
-        if _GATE in (name := each.name)
+        if (gate := _gate_of(each)) and gate not in ROUTERS
     ]
     oracles = [each for each in policies_of(pool) if each.kind == ORACLES]
     ended = (System(x.kind, x.name, (*x.settings, *always.settings)) for x in _merged(gates))
@@ -265,6 +265,8 @@ def _by_budget(
 def _policy_name(system: System) -> str:
     if system.kind == TUNED:
         return system.name
+    if gate := _gate_of(system):
+        return gate
     name = system.name.partition(":")[0]
     return f"{name} (vectors)" if system.kind == VECTORS and name == ALWAYS else name
 
@@ -284,5 +286,9 @@ def _merged(systems: Sequence[System]) -> list[System]:
     return [System(*key, settings) for key, settings in found.items()]
 
 
-def _is_point(system: System) -> bool:
-    return len(system.settings) == 1
+def _gate_of(system: System) -> str:
+    return system.name.partition(_GATE)[2].partition(",")[0]
+
+
+def _is_tuned_point(system: System) -> bool:
+    return system.kind == TUNED and len(system.settings) == 1

@@ -105,12 +105,15 @@ PARTS = (
         (COST, *_PREFIXES),
         "The same answers by the time that they take in two deployments.",
         _times,
+        commands=False,
     ),
     Part(
         "Gates",
         _PREFIXES,
-        "Gates decide for each question whether `single_round` may search.",
+        "Gates decide for each question whether `single_round` may search; the evaluations are the "
+        "same.",
         _gates,
+        commands=False,
     ),
     Part(
         "Tuned policies with other models",
@@ -121,5 +124,8 @@ PARTS = (
     ),
 )
 METHODS = Page(
-    "methods", _HEAD, PARTS, Part("Provenance", f"{FRONTIERS}-", "Of the first world.", _origin)
+    "methods",
+    _HEAD,
+    PARTS,
+    Part("Provenance", f"{FRONTIERS}-", "Of the first world.", _origin, commands=False),
 )

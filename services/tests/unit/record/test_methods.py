@@ -62,6 +62,13 @@ DENSE = results(
         setting("dtr", theta=0.1): (1, 1, 1),
     }
 )
+ROUTED = results(
+    {
+        setting("no_retrieval"): (0, 0, 0),
+        setting("single_round"): (1, 1, 1),
+        setting("single_round", gate="adaptive_rag"): (0, 1, 2),
+    }
+)
 MODEL = CostModel(
     {
         "llm_calls": 1.0,
@@ -81,6 +88,7 @@ def pool() -> Pool:
             FRONTIERS: {"1": frontiers(0.2, 0.4), "2": frontiers(0.3, 0.5)},
             VECTORS: {"1": DENSE, "2": DENSE},
             "gates": {"1": GATED, "2": GATED},
+            "adaptive_rag": {"1": ROUTED, "2": ROUTED},
             ORACLES: {"1": PLANS, "2": PLANS},
         }
     )
@@ -94,6 +102,7 @@ def test_a_policy_of_one_kind_is_one_row_that_starts_without_retrieval(pool: Poo
         "scaar",
         f"{ALWAYS} (vectors)",
         "dtr",
+        "adaptive_rag",
         "oracle_budgeted:query=oracle",
     ]
     table = searches_table(pool)
