@@ -119,7 +119,7 @@ PARTS = (
         "Tuned policies with other models",
         f"{TRANSFER}-",
         "The tuned policy that ships with each model of the lab, used with the others "
-        "(`--allow-mismatch`).",
+        "(`--allow-mismatch`), on the first of the worlds.",
         _transfers,
     ),
 )
