@@ -157,8 +157,8 @@ def times_table(pool: Pool, model: CostModel, deployment: Deployment) -> Table:
             f"{deployment.search_ms:g} ms"
         ),
         note=(
-            f"Times are multiples of the time of {ALWAYS}, {unit:,.0f} ms, by the cost model of "
-            f"[results](results.md#cost-model): a search takes {deployment.search_ms:g} ms and the "
+            f"Times are multiples of the time of {ALWAYS}, {unit:,.0f} ms, by the cost model "
+            f"below: a search takes {deployment.search_ms:g} ms and the "
             f"model {deployment.slowdown:g} times as long as the lab's. {_note(pool, 'time')}"
         ),
         prefix="x",
@@ -230,7 +230,8 @@ def _note(pool: Pool, what: str) -> str:
         f"of each method in every bootstrap sample. A {what} below the cheapest setting is met by "
         f"a random choice of questions, the others being answered by {NEVER}. The budgeted oracle "
         "makes the retrievals with the largest gain first, in hindsight, with the sentence as its "
-        "query, or with query=oracle the name of the passage that is needed."
+        "query, or with query=oracle the name of the passage that is needed. A value without an "
+        "interval is reached in some bootstrap samples only."
     )
 
 
