@@ -10,6 +10,8 @@ from types import MappingProxyType
 from record.evaluations import run_steps
 from record.longtail.page import LONGTAIL
 from record.longtail.plan import plan as plan_longtail
+from record.methods.page import METHODS
+from record.methods.plan import plan as plan_methods
 from record.page import RESULTS, Page, write_page
 from record.plan import Step, describe_cost
 from record.plan import plan as plan_results
@@ -31,6 +33,7 @@ RECORDS: Mapping[str, Record] = MappingProxyType(
         "results": Record(plan_results, RESULTS),
         "longtail": Record(plan_longtail, LONGTAIL),
         "tuning": Record(plan_tuning, TUNING),
+        "methods": Record(plan_methods, METHODS),
     }
 )
 

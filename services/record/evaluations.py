@@ -82,7 +82,7 @@ def run_steps(steps: Sequence[Step], root: Path, *, on_step: OnStep) -> list[str
     root.mkdir(parents=True, exist_ok=True)
     unfinished = []
     for step in steps:
-        command = command_of(step, root.name)
+        command = command_of(step, str(root))
         on_step(f"{step.name}: {command}")
         if _run(step, root):
             add_command(root, step.name, command)
@@ -92,10 +92,10 @@ def run_steps(steps: Sequence[Step], root: Path, *, on_step: OnStep) -> list[str
 
 
 def command_of(step: Step, results: str) -> str:
-    """Return the command as typed in the project's folder; ``results`` is the results' folder."""
+    """Return the command as typed beside the folder of all results, ``results``."""
     plain = shlex.join(("scaar", *step.arguments(results)))
     given = (f"{name}={shlex.quote(value)}" for name, value in step.environment(results).items())
-    return " ".join((*given, plain))
+    return " ".join((*given, plain)).replace(results, Path(results).name)
 
 
 def _run(step: Step, root: Path) -> bool:

@@ -86,8 +86,9 @@ def _part(
             figures[f"{item.name}.svg"] = drawn_alone(item)
     yield f"## {part.title}"
     yield part.description
-    commands = "\n".join(each.command for each in own)
-    yield f"```sh\n{commands}\n```"
+    if part.commands:
+        commands = "\n".join(each.command for each in own)
+        yield f"```sh\n{commands}\n```"
     if content.sentences:
         yield "\n".join(f"- {each}" for each in content.sentences)
     for item in content.full:

@@ -191,11 +191,11 @@ def plan() -> tuple[Entry, ...]:
             )
             for style in STYLES
         ),
-        *(entry for seed in WORLDS for entry in _of_world(seed)),
+        *(entry for seed in WORLDS for entry in entries_of_world(seed)),
     )
 
 
-def _of_world(seed: int) -> Iterator[Entry]:
+def entries_of_world(seed: int) -> Iterator[Entry]:
     """Yield the evaluations of a world: frontiers, policies as deployed, oracles, a factorial."""
     plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in _subsets(n))
     yield Entry(name=f"frontiers-{seed}", limit=WORLD_QUESTIONS, grid=6, seed=seed)

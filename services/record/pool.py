@@ -7,7 +7,7 @@ neighbouring points, scores and costs are interpolated at a budget in every boot
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,13 @@ TUNED = "tuned"
 """Kind of the evaluations of a tuned policy by its name, and of its settings at several thetas."""
 Value = tuple[Floats, Floats]
 """A statistic: its value, and its value in every bootstrap sample."""
+Spent = Callable[[Means], Floats]
+"""What each setting spends: samples by settings."""
+
+
+def searches(means: Means) -> Floats:
+    """Return the searches per question of every setting."""
+    return means.of(RETRIEVALS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +67,22 @@ class Pool:
         found = (each for each in self.systems if (each.kind, each.name) == (kind, name))
         return next(found, None)
 
-    def at(self, system: System, budget: float, column: str) -> Value:
-        """Return the mean of a column at a budget of retrievals; not a number out of range.
+    def at(self, system: System, budget: float, column: str, *, spent: Spent = searches) -> Value:
+        """Return the mean of a column at a budget; not a number out of range.
 
         An oracle whose largest budget is smaller leaves the rest of the budget unused.
         """
 
         def statistic(means: Means) -> Floats:
             places = list(system.settings)
-            spent, scores = means.of(RETRIEVALS)[:, places], means.of(column)[:, places]
-            every = np.ones(spent.shape, dtype=bool)
+            costs, scores = spent(means)[:, places], means.of(column)[:, places]
+            every = np.ones(costs.shape, dtype=bool)
             if system.name.startswith(BUDGETED):
-                last = spent.argmax(axis=1)[:, np.newaxis]
+                last = costs.argmax(axis=1)[:, np.newaxis]
                 end = np.take_along_axis(scores, last, axis=1)[:, 0]
-                at = score_at(spent, scores, every, at=budget)
-                return np.where(spent.max(axis=1) < budget, end, at)
-            return score_at(spent, scores, every, at=budget)
+                at = score_at(costs, scores, every, at=budget)
+                return np.where(costs.max(axis=1) < budget, end, at)
+            return score_at(costs, scores, every, at=budget)
 
         return statistic(self.means), statistic(self.samples)
 

@@ -63,7 +63,7 @@ class Part:
     """A part of the page, made from the evaluations whose names begin with ``prefixes``.
 
     A part that needs several kinds of results has the prefix of each. ``minimum`` is the number of
-    evaluations that it needs.
+    evaluations that it needs. A part with ``commands`` False shows those of an earlier part.
     """
 
     title: str
@@ -71,6 +71,7 @@ class Part:
     description: str
     content: Callable[[Sequence[Path]], PartContent]
     minimum: int = 1
+    commands: bool = True
 
     @property
     def stem(self) -> str:

@@ -23,6 +23,7 @@ from scaar.cli.index.tables import (
     print_checks,
     print_indexes,
 )
+from scaar.cli.lab.commands import MAX_SEED
 from scaar.cli.output_file import write_passages
 from scaar.cli.tables import Format, facts_table, print_table
 from scaar.compose import EMBEDDED, LAB_SEED, open_indexes
@@ -123,6 +124,17 @@ def build(
     lab: Annotated[
         bool, typer.Option("--lab", help="Use the passages of the lab's world instead of --corpus.")
     ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            metavar="S",
+            min=0,
+            max=MAX_SEED,
+            help=f"With --lab: seed of the world. Default: {LAB_SEED}.",
+            show_default=False,
+        ),
+    ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace an existing index of that name.")
     ] = False,
@@ -172,6 +184,8 @@ def build(
     --hybrid. Searches see the previous index until the new one is complete.
     """
     _check_one_source({"--corpus": corpus is not None, "--from": bool(from_), "--lab": lab})
+    if seed is not None and not lab:
+        raise InvalidRequest.of("--seed", "requires --lab")
     if wait_s and target == EMBEDDED:
         raise InvalidRequest.of("--wait", "requires the --address of a running retriever")
     if (name is None) == (index is None):
@@ -229,7 +243,8 @@ def build(
             raise typer.Exit(1)
         return
     with TemporaryDirectory() as folder:
-        path = corpus or _lab_passages(Path(folder))
+        world = LAB_SEED if seed is None else seed
+        path = corpus or _lab_passages(Path(folder), world)
         file = _corpus_file(path, ignore_metadata, ignore_titles, clean)
         _index_file(
             file, named, mode=mode, fields=fields, dense=dense, encoder=encoder, target=target
@@ -364,13 +379,13 @@ def _report(built: IndexResult, mode: IndexMode, *, seconds: float) -> None:
     print(f"{built.index.name}: {what}, version {built.index.version[:12]}, in {seconds:.1f} s")
 
 
-def _lab_passages(folder: Path) -> Path:
+def _lab_passages(folder: Path, seed: int) -> Path:
     with lab_required("--lab"):
         from scaar.lab.passages import passages_of
         from scaar.lab.world import build_world
 
     path = folder / "lab.jsonl"
-    found = passages_of(build_world(LAB_SEED))
+    found = passages_of(build_world(seed))
     write_passages(path, (Passage(each.id, each.title, each.text) for each in found))
     return path
 

@@ -16,6 +16,8 @@ from scaar.core.errors import (
     InvalidRequest,
     NotFound,
 )
+from scaar.lab.passages import passages_of
+from scaar.lab.world import build_world
 from scaar.testing.processes import running_service
 
 PASSAGES = [
@@ -164,6 +166,17 @@ def test_a_build_has_one_source_of_passages(home: Path, corpus: Path) -> None:
         run("build", "geo")
     with pytest.raises(InvalidRequest, match="--lab: cannot be combined with --corpus"):
         run("build", "geo", "--corpus", str(corpus), "--lab")
+    with pytest.raises(InvalidRequest, match="--seed: requires --lab"):
+        run("build", "geo", "--corpus", str(corpus), "--seed", "1")
+
+
+def test_the_lab_has_an_index_of_the_passages_of_each_world(home: Path) -> None:
+    run("build", "first", "--lab", "--seed", "2101")
+    run("build", "second", "--lab", "--seed", "2102")
+    first, second = (next(home.glob(f"indexes/{x}/*/passages.jsonl")) for x in ("first", "second"))
+    expected = {each.id for each in passages_of(build_world(2101))}
+    assert {json.loads(line)[0] for line in first.read_text().splitlines()} == expected
+    assert first.read_bytes() != second.read_bytes()
 
 
 def test_passages_are_deleted_and_counted(home: Path, corpus: Path) -> None:

@@ -1,0 +1,131 @@
+"""docs/methods.md: its head and its parts in order."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from record.ceiling import FRONTIERS, ORACLES, pooled
+from record.cost_model import coefficients_table
+from record.methods import transfer
+from record.methods.comparison import (
+    DEPLOYMENTS,
+    costs_table,
+    gates_table,
+    searches_sentences,
+    searches_table,
+    times_sentences,
+    times_table,
+)
+from record.methods.plan import COST, FITTED_GATES, TRANSFER, VECTORS
+from record.page import Page
+from record.pool import TUNED
+from record.sections import Part, PartContent
+from scaar.evaluator.report.analysis import analyse_results
+from scaar.evaluator.report.provenance import describe_provenance
+from scaar.evaluator.statistics.cost_model import CostModel, fit
+from scaar.evaluator.studies.joining.evaluations import read_finished
+
+_HEAD = """\
+<!-- Made by make methods from saved predictions; methods/why.md is written by hand. -->
+# Methods compared
+
+This page compares every policy and every gate of scaar at matched budgets of searches and at \
+matched times, on three worlds that nothing was chosen on.
+[Policies](policies.md) has the equation, needs and source of each, and [results](results.md) the \
+comparison of the policies that need no part of their own in more detail.
+
+Every number and every sentence between a command and the next heading is computed from saved \
+predictions.
+`make methods` computes the predictions and writes this page.
+Gates, thresholds and the router were fitted on the development world 1061.
+Run the commands in the project's folder."""
+_KINDS = (
+    FRONTIERS,
+    TUNED,
+    ORACLES,
+    VECTORS,
+    "counts",
+    "filter",
+    "search",
+    "reflect",
+    "gates",
+    *FITTED_GATES,
+    "gece_proxy",
+)
+_PREFIXES = tuple(f"{each}-" for each in _KINDS)
+
+
+@lru_cache(maxsize=1)
+def _cost_model(folder: Path) -> CostModel:
+    return fit(analyse_results(read_finished(folder)).table.column)
+
+
+def _policies(folders: Sequence[Path]) -> PartContent:
+    pool = pooled(tuple(folders))
+    sentences = tuple(searches_sentences(pool))
+    return PartContent((searches_table(pool),), (costs_table(pool),), sentences)
+
+
+def _times(folders: Sequence[Path]) -> PartContent:
+    (timed,) = (each for each in folders if each.name == COST)
+    pool = pooled(tuple(each for each in folders if each != timed))
+    model = _cost_model(timed)
+    tables = tuple(times_table(pool, model, each) for each in DEPLOYMENTS)
+    return PartContent(tables, (coefficients_table(model),), tuple(times_sentences(pool, model)))
+
+
+def _gates(folders: Sequence[Path]) -> PartContent:
+    pool = pooled(tuple(folders))
+    return PartContent((gates_table(pool),))
+
+
+def _transfers(folders: Sequence[Path]) -> PartContent:
+    pool = pooled(tuple(folders))
+    return PartContent(
+        (transfer.scores_table(pool), transfer.differences_table(pool)),
+        (transfer.searches_table(pool),),
+    )
+
+
+def _origin(folders: Sequence[Path]) -> PartContent:
+    analysis = analyse_results(read_finished(folders[0]))
+    return PartContent(describe_provenance(analysis).items[:1])
+
+
+PARTS = (
+    Part(
+        "At a matched budget of searches",
+        _PREFIXES,
+        "Each policy at several settings: thetas, or for `model_asks` the number of searches and "
+        "for `self_rag` the probability from which it retrieves.",
+        _policies,
+    ),
+    Part(
+        "At a matched time",
+        (COST, *_PREFIXES),
+        "The same answers by the time that they take in two deployments.",
+        _times,
+        commands=False,
+    ),
+    Part(
+        "Gates",
+        _PREFIXES,
+        "Gates decide for each question whether `single_round` may search; the evaluations are the "
+        "same.",
+        _gates,
+        commands=False,
+    ),
+    Part(
+        "Tuned policies with other models",
+        f"{TRANSFER}-",
+        "The tuned policy that ships with each model of the lab, used with the others "
+        "(`--allow-mismatch`), on the first of the worlds.",
+        _transfers,
+    ),
+)
+METHODS = Page(
+    "methods",
+    _HEAD,
+    PARTS,
+    Part("Provenance", f"{FRONTIERS}-", "Of the first world.", _origin, commands=False),
+)

@@ -1,0 +1,275 @@
+"""The plan: fitted parts from a development world, then every method on each unseen world."""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from record.ceiling import FRONTIERS, ORACLES
+from record.longtail.plan import Labels, Proxy
+from record.plan import (
+    ANSWERS_A_SECOND,
+    MODEL,
+    SHARED,
+    SHIPPED,
+    WORLD_QUESTIONS,
+    WORLDS,
+    Entry,
+    Step,
+    entries_of_world,
+)
+from record.pool import TUNED
+from scaar.evaluator.planning.settings import Value
+from scaar.evaluator.studies.longtail.gece import Variant
+from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
+
+DEVELOPMENT_SEED, DEVELOPMENT_QUESTIONS = 1_061, 300
+_MODELS = "services/scaar/lab/models"
+ENCODER = "encoder"
+"""Folder of the sentence encoder among the results, written before the run."""
+ANSWERS, JUDGEMENTS, LABELS = "development-answers", "development-judgements", "development-labels"
+COUNTS = "lab.counts"
+SAMPLING_GATES = (
+    "targ",
+    "targ_entropy",
+    "targ_variance",
+    "lexsim",
+    "p_true",
+    "verbalised",
+    "seakr",
+)
+"""Gates that let the model write before it answers, and need no training."""
+SHARE = 0.5
+"""Share of the development questions that the threshold of a gate lets retrieve."""
+MEAN_SURPRISALS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+"""Thetas of ``dtr``, around the 0.001 of its authors' code."""
+VECTORS = "vectors"
+"""Kind of the evaluations on an index of vectors."""
+TRANSFER = "transfer"
+COST = "cost"
+"""The evaluation whose times the cost model is fitted to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that writes a file or a folder; ``{results}`` stands for the folder of results."""
+
+    name: str
+    words: tuple[str, ...]
+    seconds: float = 5.0
+    settings: Mapping[str, str] = field(default_factory=dict)
+    limit: int = 0
+    answers: int = 0
+
+    def limited(self, maximum: int) -> "Command":
+        """Return the same command: it has no questions of its own."""
+        return self
+
+    def environment(self, results: str) -> Mapping[str, str]:
+        """Return the settings that the command reads from the environment."""
+        return {name: value.format(results=results) for name, value in self.settings.items()}
+
+    def arguments(self, results: str) -> tuple[str, ...]:
+        """Return the arguments of ``scaar``."""
+        return tuple(each.format(results=results) for each in self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """An evaluation of policies, behind gates or not, with settings of the installation.
+
+    With ``thresholds``, those of the gates are read from the files that were fitted before.
+    ``artefact_of`` is the model of whose tuned policy is evaluated too.
+    """
+
+    name: str
+    policies: tuple[str, ...]
+    seed: int
+    limit: int = WORLD_QUESTIONS
+    model: str = LAB_LM
+    gates: tuple[str, ...] = ()
+    thresholds: bool = False
+    values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    grid: int | None = None
+    index: str | None = None
+    artefact_of: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def answers(self) -> int:
+        """The number of answers, without those of a first pass and of gates."""
+        values = sum(len(each) for each in self.values.values()) or self.grid or 1
+        policies = len(self.policies) - 1 + bool(self.artefact_of)
+        return self.limit * policies * max(values, len(self.gates))
+
+    @property
+    def seconds(self) -> float:
+        """The estimated time; gates sample several texts for each question."""
+        return self.answers / ANSWERS_A_SECOND + 10
+
+    def limited(self, maximum: int) -> "Evaluation":
+        """Return the same evaluation with at most ``maximum`` questions."""
+        return replace(self, limit=min(self.limit, maximum))
+
+    def environment(self, results: str) -> Mapping[str, str]:
+        """Return the settings that the command reads from the environment."""
+        given = {} if self.model == LAB_LM else {MODEL: self.model}
+        return given | {
+            name: value.format(results=results) for name, value in self.settings.items()
+        }
+
+    def arguments(self, results: str) -> tuple[str, ...]:
+        """Return the arguments of ``scaar``."""
+        given = ["eval", "run", *_questions(self.seed, self.limit)]
+        given += ["--policies", ",".join(self.policies)]
+        for name, values in self.values.items():
+            given += ["--set", f"{name}={','.join(map(str, values))}"]
+        if self.gates:
+            given += ["--gate", ",".join(self._gates(Path(results)))]
+        given += [] if self.grid is None else ["--grid", str(self.grid)]
+        given += [] if self.index is None else ["--index", self.index]
+        if self.artefact_of:
+            given += ["--policy-file", f"{_MODELS}/{self.artefact_of}/policies/{SHIPPED}.json"]
+            given += [] if self.artefact_of == self.model else ["--allow-mismatch"]
+        return (*given, SHARED, "--out", f"{results}/{self.name}")
+
+    def _gates(self, results: Path) -> Iterator[str]:
+        for gate in self.gates:
+            if self.thresholds:
+                fitted = json.loads((results / f"{gate}.json").read_bytes())
+                yield f"{gate}:{fitted['threshold']:.6g}"
+            else:
+                yield gate
+
+
+FITTED_GATES: Mapping[str, tuple[str, ...]] = {
+    "skr": ("eval", "fit-skr", "{results}/" + ANSWERS, "--encoder", "{results}/" + ENCODER),
+    "adaptive_rag": ("eval", "router", "fit", "{results}/" + ANSWERS),
+    "probe": ("eval", "fit-probe", "{results}/" + ANSWERS, "--layers", "1,2,3"),
+    "p_correct": ("eval", "fit-p-correct", "{results}/" + ANSWERS),
+}
+"""Gates with a file, and the commands that fit them to answers of the development world."""
+
+
+def plan() -> tuple[Step, ...]:
+    """Return every step, each after the steps that it needs."""
+    worlds = (step for seed in WORLDS for step in _of_world(seed))
+    return (*_fitted(), *worlds, *_transfers(), _timed())
+
+
+def _fitted() -> Iterator[Step]:
+    """Yield the answers of the development world and what is fitted to them."""
+    yield Evaluation(
+        name=ANSWERS,
+        policies=("no_retrieval", "single_round", "ircot"),
+        seed=DEVELOPMENT_SEED,
+        limit=DEVELOPMENT_QUESTIONS,
+    )
+    yield Evaluation(
+        name=JUDGEMENTS,
+        policies=("no_retrieval", "single_round"),
+        gates=SAMPLING_GATES,
+        seed=DEVELOPMENT_SEED,
+        limit=DEVELOPMENT_QUESTIONS,
+    )
+    for gate in SAMPLING_GATES:
+        words = ("eval", "fit-gate", "{results}/" + JUDGEMENTS, "--gate", gate)
+        yield _writes(f"{gate}.json", *words, "--budget", f"{SHARE:g}")
+    yield from (_writes(f"{gate}.json", *words) for gate, words in FITTED_GATES.items())
+    yield Labels(name=LABELS, seed=DEVELOPMENT_SEED, limit=DEVELOPMENT_QUESTIONS)
+    yield Proxy(by=Variant.GECE, labels=LABELS)
+    yield _writes(COUNTS, "corpus", "count", "--lab", LAB_LM, seconds=300)
+
+
+def _of_world(seed: int) -> Iterator[Step]:
+    """Yield the evaluations of a world, whose names end with its seed."""
+    kinds = (f"{FRONTIERS}-", f"{TUNED}-", f"{ORACLES}-")
+    yield from (each for each in entries_of_world(seed) if each.name.startswith(kinds))
+    dense = {
+        "SCAAR_RETRIEVER_INDEXES": "{results}/indexes",
+        "SCAAR_RETRIEVER_ENCODER": "{results}/" + ENCODER,
+    }
+    index = f"dense-{seed}"
+    built = ("index", "build", index, "--lab", "--seed", str(seed), "--if-needed")
+    yield Command(
+        name=f"indexes/{index}",
+        words=(*built, "--encoder", "{results}/" + ENCODER),
+        settings=dense,
+        seconds=60,
+    )
+    yield Evaluation(
+        name=f"{VECTORS}-{seed}",
+        policies=("no_retrieval", "single_round", "dtr", "dtr_reference"),
+        values={"theta": MEAN_SURPRISALS},
+        index=index,
+        settings=dense,
+        seed=seed,
+    )
+    counts = {"SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE": "{results}/" + COUNTS}
+    yield Evaluation(
+        name=f"counts-{seed}",
+        policies=("no_retrieval", "quco"),
+        grid=6,
+        settings=counts,
+        seed=seed,
+    )
+    yield Evaluation(name=f"filter-{seed}", policies=("no_retrieval", "filco"), seed=seed)
+    yield Evaluation(
+        name=f"search-{seed}",
+        policies=("no_retrieval", "model_asks"),
+        values={"max_searches": (1, 2, 3, 5)},
+        model="lab-lm-search",
+        seed=seed,
+    )
+    yield Evaluation(
+        name=f"reflect-{seed}",
+        policies=("no_retrieval", "self_rag"),
+        values={"retrieve_above": (0.05, 0.2, 0.5, 0.8, 0.95)},
+        model="lab-lm-reflect",
+        seed=seed,
+    )
+    gated = ("no_retrieval", "single_round")
+    yield Evaluation(
+        name=f"gates-{seed}", policies=gated, gates=SAMPLING_GATES, thresholds=True, seed=seed
+    )
+    files = {each: f"{each}.json" for each in FITTED_GATES}
+    for gate, file in {**files, "gece_proxy": Proxy(by=Variant.GECE).name}.items():
+        encoder = {"SCAAR_ORCHESTRATOR_GATE_ENCODER": "{results}/" + ENCODER}
+        settings = {"SCAAR_ORCHESTRATOR_GATE_FILE": "{results}/" + file}
+        yield Evaluation(
+            name=f"{gate}-{seed}",
+            policies=gated,
+            gates=(gate,),
+            settings=settings | encoder if gate == "skr" else settings,
+            seed=seed,
+        )
+
+
+def _transfers() -> Iterator[Step]:
+    """Yield the tuned policy of every model with every model, on the first world."""
+    for model, source in itertools.product(LANGUAGE_MODELS, LANGUAGE_MODELS):
+        yield Evaluation(
+            name=f"{transfer_kind(model, source)}-{WORLDS[0]}",
+            policies=("no_retrieval",),
+            artefact_of=source,
+            model=model,
+            seed=WORLDS[0],
+        )
+
+
+def transfer_kind(model: str, source: str) -> str:
+    """Return the kind of the evaluations of the tuned policy of a model with another one."""
+    return f"{TRANSFER}-{model}-from-{source}"
+
+
+def _timed() -> Step:
+    return Entry(name=COST, limit=100, timed=True)
+
+
+def _writes(name: str, *words: str, seconds: float = 5.0) -> Command:
+    return Command(name=name, words=(*words, "--out", "{results}/" + name), seconds=seconds)
+
+
+def _questions(seed: int, limit: int) -> tuple[str, ...]:
+    return ("--dataset", "lab", "--seed", str(seed), "--limit", str(limit))
