@@ -91,7 +91,10 @@ def test_the_probe_prints_what_the_server_returns_and_warns_of_an_engine_without
 ) -> None:
     ran = run_scaar("doctor", "--probe")
     assert ran.status == 0
-    assert "! generator server: only engine openai has a server to probe" in ran.out
+    assert (
+        "! generator server: engine onnx has none to probe; engines openai and tgi have one"
+        in ran.out
+    )
     with openai_serving("generic", "no-usage") as server:
         monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "openai")
         monkeypatch.setenv("SCAAR_GENERATOR_URL", server.url)
