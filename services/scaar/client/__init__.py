@@ -69,6 +69,7 @@ from scaar.core.records import (
 from scaar.core.types import (
     Abstention,
     AcceptedSentence,
+    AcceptedToken,
     Answer,
     AnswerDrafted,
     AnswerEnd,
@@ -158,6 +159,7 @@ from scaar.core.types import (
 __all__ = [
     "Abstention",
     "AcceptedSentence",
+    "AcceptedToken",
     "AlreadyExists",
     "Answer",
     "AnswerDrafted",

@@ -9,6 +9,7 @@ from typing import TypeVar
 from scaar.core.calls.capacity import AnswerPlace
 from scaar.core.errors import PromptTooLong, ScaarError
 from scaar.core.filters import newest_excluded
+from scaar.core.loop.accepted_tokens import accepted_tokens
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.judge import Judged
 from scaar.core.loop.shadow import Shadow
@@ -34,6 +35,7 @@ from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     AcceptedSentence,
+    AcceptedToken,
     Answer,
     AnswerEnd,
     AnswerRequest,
@@ -370,6 +372,7 @@ class AnswerState:
             passage_ids=tuple(passage.id for passage in passages),
             concluding=concluding,
             degraded=self._degraded,
+            tokens=self._tokens_of(sentence),
         )
         self.accepted.append(accepted)
         for passage in passages:
@@ -380,6 +383,11 @@ class AnswerState:
             # The failure of a retrieval before the answer degrades every sentence.
             self._degraded = None
         return SentenceAccepted(number, accepted, start, len(self.so_far.text))
+
+    def _tokens_of(self, sentence: Sentence) -> tuple[AcceptedToken, ...]:
+        if not self.request.logprobs:
+            return ()
+        return accepted_tokens(sentence.text, sentence.tokens)
 
     def accept_whole(
         self, answer: Sentence, passages: tuple[RetrievedPassage, ...], *, end: AnswerEnd
