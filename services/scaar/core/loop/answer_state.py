@@ -13,6 +13,7 @@ from scaar.core.loop.accepted_tokens import accepted_tokens
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.judge import Judged
 from scaar.core.loop.shadow import Shadow
+from scaar.core.loop.system_turn import SystemTurnGenerator
 from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writer, Writing
 from scaar.core.policies.requirements import (
     drafted_tokens,
@@ -108,8 +109,9 @@ class AnswerState:
         shadow: Shadow | None = None,
         sentence_filter: LearnedFilter | None = None,
         corpus_counts: CorpusCounts | None = None,
+        system_turn: bool = False,
     ) -> None:
-        self.ports = replace(ports, generator=place.generator(ports.generator))
+        """``system_turn`` is whether the model has a turn for the text of the system."""
         self._place = place
         self.request = request
         self.provenance = provenance
@@ -119,6 +121,11 @@ class AnswerState:
         """The trigger of a second policy on the same drafts; None without one."""
         self.profile = _profile_for(request, provenance)
         """The prompt profile, with the text of the system."""
+        generator = place.generator(ports.generator)
+        if system_turn and (system := self.profile.system):
+            opening = self.profile.after_system("")
+            generator = SystemTurnGenerator(generator, system, opening=opening)
+        self.ports = replace(ports, generator=generator)
         self._policy = provenance.policy
         self.budget = budget
         served = tuple(routes.values()) or (self.policy,)

@@ -63,6 +63,7 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    Capability,
     DraftJudgement,
     EffectivePolicy,
     IndexDescription,
@@ -245,6 +246,7 @@ class AdaptiveLoop:
                     shadow=shadow.sample(provenance, model) if shadow else None,
                     sentence_filter=self._sentence_filter,
                     corpus_counts=self._corpus_counts,
+                    system_turn=Capability.SYSTEM_TURN in model.capabilities,
                 ),
                 model,
             )

@@ -123,9 +123,7 @@ async def test_an_answer_between_tags_has_the_tokens_within_them() -> None:
     )
     assert joined(tokens) == "Paris, France"
     assert {each.logprob for each in tokens} == {-0.1}
-    (tokens,) = await tokens_of(
-        asks("<answer> London </answer>", size=5), asking("model_asks")
-    )
+    (tokens,) = await tokens_of(asks("<answer> London </answer>", size=5), asking("model_asks"))
     assert joined(tokens) == "London"
 
 
@@ -141,9 +139,7 @@ async def test_no_request_has_tokens_unless_it_names_them() -> None:
 
 
 async def test_a_model_without_log_probabilities_is_rejected_before_it_writes() -> None:
-    bare = replace(
-        SCRIPTED_MODEL, capabilities=SCRIPTED_MODEL.capabilities - {Capability.LOGPROBS}
-    )
+    bare = replace(SCRIPTED_MODEL, capabilities=SCRIPTED_MODEL.capabilities - {Capability.LOGPROBS})
     made = Parts(ScriptedGenerator(UNSURE_OF_PARIS, model=bare))
     request = AnswerRequest("Where was Ada born?", PolicyRequest("no_retrieval"), logprobs=True)
     with pytest.raises(CapabilityMissing, match="^logprobs: model .* gives no log-prob") as raised:
