@@ -85,7 +85,8 @@ class Content:
     def finish(self, *, with_sources: bool) -> str:
         """Return the text that was held back, with the list of sources after it."""
         held, self._held = self._held, ""
-        self.tokens += self._held_tokens.take(len(held))
+        if held:
+            self.tokens += self._held_tokens.take(len(held))
         sources = self._sources() if with_sources else ""
         if sources and self.tokens:
             self.tokens.append(AcceptedToken(sources))

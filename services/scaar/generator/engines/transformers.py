@@ -146,7 +146,7 @@ def _turns(name: str, tokenizer: PreTrainedTokenizerFast) -> tuple[_Around, _Aro
         before, after = map(tuple, ids)
         return before, after
 
-    return around(turn), system and around(system)
+    return around(turn), around(system) if system else None
 
 
 def _device(device: str) -> str:
