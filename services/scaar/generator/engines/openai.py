@@ -225,7 +225,8 @@ class OpenAiGenerator:
             except BackendUnavailable as error:
                 if served.others is None:
                     raise
-                raise failed_unlisted(error, served.model, served.others) from error
+                model, others, server = served.model, served.others, self._calls.server
+                raise failed_unlisted(error, model, others=others, server=server) from error
             except PromptTooLong:
                 raise
             except InvalidRequest:

@@ -67,7 +67,7 @@ def unserved(which: str, names: Sequence[str], server: str, *, detail: str = "")
 
 
 def failed_unlisted(
-    error: BackendUnavailable, model: str, others: Sequence[str]
+    error: BackendUnavailable, model: str, *, others: Sequence[str], server: str
 ) -> BackendUnavailable:
     """Return the error of a server that failed with a model that it does not list.
 
@@ -77,7 +77,7 @@ def failed_unlisted(
         f"{error.message}; it does not list the model {model}: check SCAAR_GENERATOR_MODEL "
         f"(listed: {_listed(others)})"
     )
-    return BackendUnavailable(description, detail=error.detail, **error.metadata)
+    return BackendUnavailable(description, detail=error.detail, server=server)
 
 
 def _listed(names: Sequence[str]) -> str:
