@@ -13,13 +13,13 @@ USAGE = 2
 SEEDS = ("11", "12")
 TUNE = ("tune", "--dataset", "lab", *(f"--seed={seed}" for seed in SEEDS))
 FEW = 12
-"""Questions of each seed: about fewer, a fold would have none."""
+"""Number of questions of each seed."""
 
 
-def tuned(out: Path, *options: str, limit: int = FEW) -> Ran:
+def tuned(out: Path, *options: str) -> Ran:
     """Tune for a budget among candidates with one query."""
     candidates = ("--query", "current_sentence", "--budget", "1.4")
-    return run_scaar(*TUNE, "--limit", str(limit), *candidates, "--out", str(out), *options)
+    return run_scaar(*TUNE, "--limit", str(FEW), *candidates, "--out", str(out), *options)
 
 
 def threshold_tuned(folder: Path, *options: str) -> Ran:
