@@ -32,7 +32,12 @@ from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
 from scaar.generator.engines.openai_server.requests import OpenAiCalls
-from scaar.generator.engines.openai_server.served_model import ServedModel, select_model, unserved
+from scaar.generator.engines.openai_server.served_model import (
+    ServedModel,
+    failed_unlisted,
+    select_model,
+    unserved,
+)
 from scaar.generator.engines.openai_server.text_logprobs import text_logprobs
 from scaar.generator.engines.openai_server.thinking import (
     Unanswered,
@@ -213,10 +218,15 @@ class OpenAiGenerator:
             try:
                 return await self._probe(replace(served, logprobs=logprobs, thinking_off=off))
             except NotFound as error:
-                if not served.listed:
+                if not served.others:
                     raise
                 which, server = f"no model {served.model}", self._calls.server
-                raise unserved(which, served.listed, server, detail=error.detail) from error
+                raise unserved(which, served.others, server, detail=error.detail) from error
+            except BackendUnavailable as error:
+                if served.others is None:
+                    raise
+                model, others, server = served.model, served.others, self._calls.server
+                raise failed_unlisted(error, model, others=others, server=server) from error
             except PromptTooLong:
                 raise
             except InvalidRequest:
