@@ -121,6 +121,7 @@ from scaar.core.types import (
     Query,
     QueryBuilt,
     QuerySettings,
+    QueryWord,
     QuestionRewritten,
     RankedScore,
     RecommendedSettings,
@@ -153,6 +154,7 @@ from scaar.core.types import (
     Usage,
     VectorMetric,
     WordOrder,
+    WordRule,
 )
 
 __all__ = [
@@ -235,6 +237,7 @@ __all__ = [
     "Query",
     "QueryBuilt",
     "QuerySettings",
+    "QueryWord",
     "QuestionRewritten",
     "RankedScore",
     "RecommendedSettings",
@@ -284,6 +287,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "WordOrder",
+    "WordRule",
     "WrongState",
     "accepted_text",
     "open_client",

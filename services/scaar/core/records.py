@@ -11,6 +11,8 @@ from scaar.core.types import (
     AnswerRequest,
     EffectivePolicy,
     PolicyOverrides,
+    Query,
+    QueryWord,
     SentenceJudged,
 )
 
@@ -151,10 +153,19 @@ class ExplainRecordRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedDraft:
-    """A recorded draft judged under other settings, and whether the answer retrieved for it."""
+    """A recorded draft judged under other settings, and whether the answer retrieved for it.
+
+    ``query`` is what the policy would search for, and ``query_words`` are the words of ``judged``
+    for it. None if the policy would not retrieve, if its query is not of the words of the draft,
+    and if the record lacks what the query needs. ``query_cut_off`` is the largest rank by
+    contribution in the query; None unless the formulation ranks the words.
+    """
 
     judged: SentenceJudged
     recorded_retrieving: bool
+    query: Query | None = None
+    query_words: tuple[QueryWord, ...] = ()
+    query_cut_off: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from scaar.v1 import answer_pb2 as _answer_pb2
 from scaar.v1 import orchestrator_pb2 as _orchestrator_pb2
 from scaar.v1 import policy_pb2 as _policy_pb2
+from scaar.v1 import query_builder_pb2 as _query_builder_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -627,25 +628,48 @@ class ExplainedDraft(_message.Message):
 
     JUDGED_FIELD_NUMBER: _builtins.int
     RECORDED_RETRIEVING_FIELD_NUMBER: _builtins.int
+    QUERY_FIELD_NUMBER: _builtins.int
+    QUERY_WORDS_FIELD_NUMBER: _builtins.int
+    QUERY_CUT_OFF_FIELD_NUMBER: _builtins.int
     recorded_retrieving: _builtins.bool
     """Whether the answer retrieved for the draft."""
+    query_cut_off: _builtins.int
+    """The largest rank by contribution of a word in the query, from alpha. Unset unless the
+    formulation ranks the words.
+    """
     @_builtins.property
     def judged(self) -> _answer_pb2.SentenceJudged:
         """The judgement under the other settings. retrieving is whether the draft is uncertain, within the
         recorded number of retrievals of the budget.
         """
 
+    @_builtins.property
+    def query(self) -> _query_builder_pb2.Query:
+        """The query that the policy would build of the draft. Unset if it would not retrieve, if its query
+        is not of the words of the draft, and if the record lacks texts or contributions that the query
+        needs.
+        """
+
+    @_builtins.property
+    def query_words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.QueryWord]:
+        """Every word of judged, in order: whether the query has it, and why not. Empty without a query."""
+
     def __init__(
         self,
         *,
         judged: _answer_pb2.SentenceJudged | None = ...,
         recorded_retrieving: _builtins.bool = ...,
+        query: _query_builder_pb2.Query | None = ...,
+        query_words: _abc.Iterable[_query_builder_pb2.QueryWord] | None = ...,
+        query_cut_off: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["judged", b"judged"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_query_cut_off", b"_query_cut_off", "judged", b"judged", "query", b"query", "query_cut_off", b"query_cut_off"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["judged", b"judged", "recorded_retrieving", b"recorded_retrieving"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_query_cut_off", b"_query_cut_off", "judged", b"judged", "query", b"query", "query_cut_off", b"query_cut_off", "query_words", b"query_words", "recorded_retrieving", b"recorded_retrieving"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__query_cut_off: _TypeAlias = _typing.Literal["query_cut_off"]  # noqa: Y015
+    _WhichOneofArgType__query_cut_off: _TypeAlias = _typing.Literal["_query_cut_off", b"_query_cut_off"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__query_cut_off) -> _WhichOneofReturnType__query_cut_off | None: ...
 
 Global___ExplainedDraft: _TypeAlias = ExplainedDraft  # noqa: Y015
 
