@@ -54,6 +54,9 @@ class AnswerRequest:
     messages: tuple[Message, ...] = ()
     """A conversation, in place of the question. The last message is the user's question."""
     rewrite: Rewrite = Rewrite.AUTO
+    provenance_only: bool = False
+    """Whether the stream ends after :class:`AnswerStarted`. It is no answer: no watch observes it,
+    and it has no record."""
 
     @property
     def last_question(self) -> str:
