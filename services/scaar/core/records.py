@@ -184,8 +184,28 @@ class RecordExplanation:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordMoments:
+    """Sums over the answers of a group of squares and products of their columns."""
+
+    retrievals_squared: int = 0
+    judged_squared: int = 0
+    uncertain_squared: int = 0
+    judged_uncertain: int = 0
+    sentences_squared: int = 0
+    degraded_squared: int = 0
+    sentences_degraded: int = 0
+    with_probability: int = 0
+    """Number of answers with a mean probability."""
+    probability_squared: float = 0.0
+    latency_squared: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class RecordGroup:
-    """Counts and means of the records of a period, a tenant and a policy."""
+    """Counts and means of the records of a period, a tenant and a policy.
+
+    The variances of means and shares follow from ``moments``; None if the service has none.
+    """
 
     start: str
     tenant: str
@@ -207,3 +227,4 @@ class RecordGroup:
     correct: int = 0
     wrong: int = 0
     partial: int = 0
+    moments: RecordMoments | None = None

@@ -3,13 +3,13 @@
 import pytest
 
 from scaar.console.drift_figures import (
-    RATES,
     drift_charts,
     drift_series,
     merged,
     overview_table,
     period_table,
 )
+from scaar.console.drift_rates import RATES
 from scaar.console.drift_search import read_drift_search
 from scaar.core.records import RecordGroup
 from scaar.testing.console_back_ends import ARTEFACT, NOW, catalog, groups_until
