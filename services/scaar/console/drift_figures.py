@@ -108,9 +108,13 @@ def period_table(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries])
     for start in search.starts:
         groups = [each.groups.get(start) for each in shown]
         if any(groups):
-            cells = [NOTHING if each is None else Cell(rate.text_of(each)) for each in groups]
+            cells = [NOTHING if each is None else _cell(rate, each) for each in groups]
             rows.append([Cell(search.label(start)), *cells])
     return data_table(rate.label, columns, rows)
+
+
+def _cell(rate: Rate, group: RecordGroup) -> Cell:
+    return Cell(f"{rate.text(rate.value(group))} {rate.interval_text(group)}".rstrip())
 
 
 def overview_table(series: Sequence[DriftSeries]) -> DataTable:
@@ -142,15 +146,17 @@ def _overview_cell(rate: Rate, series: DriftSeries) -> Cell:
     if value is None:
         return NOTHING
     if rate.expected is None or series.expected is None:
-        return Cell(rate.text_of(series.total))
+        return Cell(rate.text(value), note=rate.interval_text(series.total))
     expected, interval = rate.expected(series.expected), rate.interval_of(series.total)
     difference = decimal_text(value - expected, rate.decimals, sign="+")
     marks: tuple[Mark, ...] = ()
     if abs(value - expected) > _FAR * max(expected, 1e-9):
         by_chance = interval is not None and interval.has(expected)
         marks = (Mark("over 25% off", "plain" if by_chance else "warn"),)
-    note = f"expected {rate.text(expected)}, difference {difference}"
-    return Cell(rate.text_of(series.total), note=note, marks=marks)
+    notes = [f"expected {rate.text(expected)}", f"difference {difference}"]
+    if interval is not None:
+        notes.insert(0, rate.interval_text(series.total))
+    return Cell(rate.text(value), note=", ".join(notes), marks=marks)
 
 
 def _chart(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries]) -> LineChart:

@@ -41,12 +41,12 @@ class Rate:
         """Return the interval of a group; None without one."""
         return None if self.interval is None else self.interval(group)
 
-    def text_of(self, group: RecordGroup) -> str:
-        """Return the text of the value of a group, with its interval if it has one."""
-        value, interval = self.text(self.value(group)), self.interval_of(group)
+    def interval_text(self, group: RecordGroup) -> str:
+        """Return the text of the interval of a group; empty without one."""
+        interval = self.interval_of(group)
         if interval is None:
-            return value
-        return f"{value} [{self.text(interval.low)}, {self.text(interval.high)}]"
+            return ""
+        return f"[{self.text(interval.low)}, {self.text(interval.high)}]"
 
     @property
     def explained(self) -> str:

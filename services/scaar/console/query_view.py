@@ -1,7 +1,7 @@
 """The words of a draft for its query: which of them the query has, and by which rule."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scaar.console.data_tables import Cell, Column, DataTable, Mark, data_table
 from scaar.console.words import number
@@ -70,13 +70,14 @@ def query_view(query: Query, judged: SentenceJudged, policy: EffectivePolicy) ->
 
 
 def _table(views: Sequence[QueryWordView], cut_off: int | None) -> DataTable:
-    columns = [_WORD, _IN_QUERY, *([_RANK] if cut_off is not None else []), _RULE]
+    rank = [] if cut_off is None else [replace(_RANK, unit=f"cut-off {cut_off}")]
+    columns = [_WORD, _IN_QUERY, *rank, _RULE]
     rows = []
     for each in views:
         mark = Mark("taken", "good") if each.kept else Mark("left out")
         row = [Cell(each.text, foreign=True), Cell(marks=(mark,))]
         if cut_off is not None:
-            row.append(Cell(str(each.rank), note=f"cut-off {cut_off}"))
+            row.append(Cell(str(each.rank)))
         rows.append([*row, Cell("; ".join(each.reasons) or "–")])
     return data_table("Words of the draft for the query", columns, rows)
 

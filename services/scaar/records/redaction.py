@@ -116,7 +116,7 @@ class _Redactor:
 
 
 def _may_have_text(hint: Any) -> bool:
-    """Return whether a value of a type can have a text: all but numbers, enums and lists of them."""
+    """Return whether a value of a type can have a text, unlike numbers, enums and lists of them."""
     if isinstance(hint, type) and not get_args(hint):
         return not issubclass(hint, int | float | enum.Enum | NoneType)
     parts = [each for each in get_args(hint) if each is not ...]
