@@ -64,7 +64,7 @@ class _WordRuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WordRule.Val
     WORD_RULE_MAX_WORDS: _WordRule.ValueType  # 6
     """The query has its maximum number of words."""
     WORD_RULE_OTHER: _WordRule.ValueType  # 7
-    """Another rule of the formulation, or one of several that cannot be told apart."""
+    """Another rule of the formulation, or one of several that cannot be distinguished."""
 
 class WordRule(_WordRule, metaclass=_WordRuleEnumTypeWrapper):
     """Why a query lacks a word of the draft."""
@@ -84,7 +84,7 @@ WORD_RULE_ENTITY: WordRule.ValueType  # 5
 WORD_RULE_MAX_WORDS: WordRule.ValueType  # 6
 """The query has its maximum number of words."""
 WORD_RULE_OTHER: WordRule.ValueType  # 7
-"""Another rule of the formulation, or one of several that cannot be told apart."""
+"""Another rule of the formulation, or one of several that cannot be distinguished."""
 Global___WordRule: _TypeAlias = WordRule  # noqa: Y015
 
 @_typing.final

@@ -79,7 +79,7 @@ class WordRule(enum.StrEnum):
     """It belongs to an entity that is not the head of the sentence."""
     MAX_WORDS = "max_words"
     OTHER = "other"
-    """Another rule, or one of several that cannot be told apart."""
+    """Another rule, or one of several that cannot be distinguished."""
 
 
 @dataclass(frozen=True, slots=True)
