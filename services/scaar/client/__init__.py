@@ -70,6 +70,7 @@ from scaar.core.records import (
 from scaar.core.types import (
     Abstention,
     AcceptedSentence,
+    AcceptedToken,
     Answer,
     AnswerDrafted,
     AnswerEnd,
@@ -161,6 +162,7 @@ from scaar.core.types import (
 __all__ = [
     "Abstention",
     "AcceptedSentence",
+    "AcceptedToken",
     "AlreadyExists",
     "Answer",
     "AnswerDrafted",

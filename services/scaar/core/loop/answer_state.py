@@ -9,9 +9,11 @@ from typing import TypeVar
 from scaar.core.calls.capacity import AnswerPlace
 from scaar.core.errors import PromptTooLong, ScaarError
 from scaar.core.filters import newest_excluded
+from scaar.core.loop.accepted_tokens import accepted_tokens
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.judge import Judged
 from scaar.core.loop.shadow import Shadow
+from scaar.core.loop.system_turn import SystemTurnGenerator
 from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writer, Writing
 from scaar.core.policies.requirements import (
     drafted_tokens,
@@ -35,6 +37,7 @@ from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     AcceptedSentence,
+    AcceptedToken,
     Answer,
     AnswerEnd,
     AnswerRequest,
@@ -106,8 +109,9 @@ class AnswerState:
         shadow: Shadow | None = None,
         sentence_filter: LearnedFilter | None = None,
         corpus_counts: CorpusCounts | None = None,
+        system_turn: bool = False,
     ) -> None:
-        self.ports = replace(ports, generator=place.generator(ports.generator))
+        """``system_turn`` is whether the model has a turn for the text of the system."""
         self._place = place
         self.request = request
         self.provenance = provenance
@@ -117,6 +121,11 @@ class AnswerState:
         """The trigger of a second policy on the same drafts; None without one."""
         self.profile = _profile_for(request, provenance)
         """The prompt profile, with the text of the system."""
+        generator = place.generator(ports.generator)
+        if system_turn and (system := self.profile.system):
+            opening = self.profile.after_system("")
+            generator = SystemTurnGenerator(generator, system, opening=opening)
+        self.ports = replace(ports, generator=generator)
         self._policy = provenance.policy
         self.budget = budget
         served = tuple(routes.values()) or (self.policy,)
@@ -370,6 +379,7 @@ class AnswerState:
             passage_ids=tuple(passage.id for passage in passages),
             concluding=concluding,
             degraded=self._degraded,
+            tokens=self._tokens_of(sentence),
         )
         self.accepted.append(accepted)
         for passage in passages:
@@ -380,6 +390,11 @@ class AnswerState:
             # The failure of a retrieval before the answer degrades every sentence.
             self._degraded = None
         return SentenceAccepted(number, accepted, start, len(self.so_far.text))
+
+    def _tokens_of(self, sentence: Sentence) -> tuple[AcceptedToken, ...]:
+        if not self.request.logprobs:
+            return ()
+        return accepted_tokens(sentence.text, sentence.tokens)
 
     def accept_whole(
         self, answer: Sentence, passages: tuple[RetrievedPassage, ...], *, end: AnswerEnd

@@ -31,6 +31,8 @@ class ServedModel:
     logprobs: bool = False
     thinking_off: bool = False
     thinks: bool = False
+    system_turn: bool = True
+    """False for a chat that was seen to reject a turn of the system."""
 
 
 def select_model(models: Sequence[Model], settings: GeneratorSettings, server: str) -> ServedModel:

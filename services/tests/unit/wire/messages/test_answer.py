@@ -32,7 +32,7 @@ def test_the_request_of_a_stream_has_the_fields_of_the_other_and_one_of_its_own(
 
     *shared, own = shape(pb.StreamAnswerRequest)
     assert shape(pb.AnswerRequest) == shared
-    assert own == ("provenance_only", 11, FieldDescriptor.TYPE_BOOL)
+    assert own == ("provenance_only", 12, FieldDescriptor.TYPE_BOOL)
 
 
 def test_zero_retrievals_are_not_the_default() -> None:
