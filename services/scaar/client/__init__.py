@@ -62,6 +62,7 @@ from scaar.core.records import (
     RecordExplanation,
     RecordFilter,
     RecordGroup,
+    RecordMoments,
     RecordPage,
     RecordSummary,
     Verdict,
@@ -122,6 +123,7 @@ from scaar.core.types import (
     Query,
     QueryBuilt,
     QuerySettings,
+    QueryWord,
     QuestionRewritten,
     RankedScore,
     RecommendedSettings,
@@ -154,6 +156,7 @@ from scaar.core.types import (
     Usage,
     VectorMetric,
     WordOrder,
+    WordRule,
 )
 
 __all__ = [
@@ -237,6 +240,7 @@ __all__ = [
     "Query",
     "QueryBuilt",
     "QuerySettings",
+    "QueryWord",
     "QuestionRewritten",
     "RankedScore",
     "RecommendedSettings",
@@ -244,6 +248,7 @@ __all__ = [
     "RecordExplanation",
     "RecordFilter",
     "RecordGroup",
+    "RecordMoments",
     "RecordPage",
     "RecordSummary",
     "RecordsClient",
@@ -286,6 +291,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "WordOrder",
+    "WordRule",
     "WrongState",
     "accepted_text",
     "open_client",

@@ -31,6 +31,7 @@ from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.prompts.pseudo_passage import passage_prompt
 from scaar.core.prompts.untrusted import safe_system
 from scaar.core.queries import FORMULATIONS
+from scaar.core.queries.draft_words import masked_words
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
@@ -44,7 +45,6 @@ from scaar.core.types import (
     EffectivePolicy,
     ExcludeSeen,
     Fusion,
-    JudgedWord,
     LogprobsRequest,
     MessageRole,
     Moment,
@@ -476,7 +476,7 @@ class AnswerState:
         request = QueryRequest(
             question=self.request.question,
             settings=settings,
-            words=_masked(judged.judgement.words, self.policy.mask_below) if judged else (),
+            words=masked_words(judged.judgement.words, self.policy.mask_below) if judged else (),
             accepted=self._sentences(),
             recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
             attended=judged.attended if judged else (),
@@ -545,13 +545,6 @@ def _profile_for(request: AnswerRequest, provenance: Provenance) -> PromptProfil
 def _question_only(settings: QuerySettings) -> QuerySettings:
     """Return the settings of a query before the first sentence: the question."""
     return replace(settings, formulation="question", include_question=False)
-
-
-def _masked(words: tuple[JudgedWord, ...], below: float | None) -> tuple[JudgedWord, ...]:
-    """Return the words of a query; those with a lower probability are uncertain, if it is given."""
-    if below is None:
-        return words
-    return tuple(replace(each, uncertain=(each.probability or 0.0) < below) for each in words)
 
 
 def _cited(passage: RetrievedPassage) -> Passage:

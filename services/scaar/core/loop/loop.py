@@ -173,6 +173,8 @@ class AdaptiveLoop:
         gate = self._required_gate(request)
         async with self._opened(request, gate, self._shadow) as (state, model):
             yield AnswerStarted(state.provenance)
+            if request.provenance_only:
+                return
             if is_follow_up(request):
                 yield await rewrite_question(state)
             async with aclosing(_sentences(state, gate, model)) as events:

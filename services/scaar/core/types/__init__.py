@@ -101,7 +101,14 @@ from scaar.core.types.policies import (
     SettingSource,
     Truncation,
 )
-from scaar.core.types.queries import Query, QueryRequest, QuerySettings, WordOrder
+from scaar.core.types.queries import (
+    Query,
+    QueryRequest,
+    QuerySettings,
+    QueryWord,
+    WordOrder,
+    WordRule,
+)
 from scaar.core.types.retrieval import (
     DenseDescription,
     DenseSettings,
@@ -202,6 +209,7 @@ __all__ = [
     "QueryBuilt",
     "QueryRequest",
     "QuerySettings",
+    "QueryWord",
     "QuestionRewritten",
     "RankedScore",
     "RecommendedSettings",
@@ -241,5 +249,6 @@ __all__ = [
     "VectorMetric",
     "Word",
     "WordOrder",
+    "WordRule",
     "is_last",
 ]

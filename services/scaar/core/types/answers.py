@@ -56,6 +56,9 @@ class AnswerRequest:
     rewrite: Rewrite = Rewrite.AUTO
     logprobs: bool = False
     """Whether accepted sentences have their tokens with log-probabilities."""
+    provenance_only: bool = False
+    """Whether the stream ends after :class:`AnswerStarted`. It is no answer: no watch observes it,
+    and it has no record."""
 
     @property
     def last_question(self) -> str:
