@@ -63,7 +63,7 @@ def learning_table(report: Report) -> Table:
 
 def _factorial(report: Report, found: Sequence[Report], top_k: int) -> Table:
     title = measure_title(report["measure"])
-    ways = list(dict.fromkeys(map(_way, found)))
+    ways = sorted(dict.fromkeys(map(_way, found)))
     rows = []
     for trigger in dict.fromkeys(map(_trigger, found)):
         own = {_way(each): each for each in found if _trigger(each) == trigger}

@@ -13,7 +13,7 @@ from record.tuning.choices import (
     spread_sentences,
 )
 from record.tuning.comparison import comparison_sentences, comparison_table
-from record.tuning.plan import CAREFUL, FACTORIAL, LEARNING, MODELS
+from record.tuning.plan import CAREFUL, CHOICES, MODELS
 from record.tuning.risk import risk_sentences, risk_table
 from scaar.evaluator.report.analysis import analyse_results
 from scaar.evaluator.report.provenance import describe_provenance
@@ -79,16 +79,17 @@ PARTS = (
     ),
     Part(
         "Triggers by queries and exclusion",
-        FACTORIAL,
+        CHOICES,
         "The cross-validated estimates of a tuning whose candidates are every trigger with every "
         "query, so that triggers are compared at equal queries and queries at equal triggers.",
         _factorial,
     ),
     Part(
         "How many questions a tuning needs",
-        LEARNING,
-        "The default candidates, tuned on samples of the same questions.",
+        CHOICES,
+        "The same candidates, tuned on samples of the same questions.",
         _learning,
+        commands=False,
     ),
 )
 TUNING = Page("tuning", _HEAD, PARTS, Part("Provenance", f"{MODELS[0]}/", "Of the first.", _origin))

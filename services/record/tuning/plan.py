@@ -17,10 +17,10 @@ CAREFUL, CATCH = "careful", 0.95
 """The name of the policy with a controlled risk, and what it is tuned to catch."""
 CAREFUL_SEEDS, CAREFUL_WORLDS = (11, 12, 15, 16), (4_007, 4_008, 4_009)
 """Development worlds of that policy, and worlds that nothing was chosen on."""
-FACTORIAL, LEARNING = "factorial.json", "learning-curve.json"
-"""The reports of the tunings of the factorial and of the learning curve."""
+CHOICES = "choices.json"
+"""The report of the tuning of the factorial and of the learning curve."""
 BUDGET = 1.25
-"""Searches per question of both."""
+"""Its searches per question."""
 TRIGGERS = ("flare", "exp_raw", "perplexity", "learned")
 QUERIES = ("current_sentence", "pfq", "span_masked")
 SIZES = (25, 50, 100, 200, 400)
@@ -60,7 +60,7 @@ class Tuning:
 def plan() -> tuple[Step, ...]:
     """Return every step of the record."""
     models = (entry for model in MODELS for entry in _of_model(model))
-    return (*models, *_careful(), *_choices())
+    return (*models, *_careful(), _choices())
 
 
 def _of_model(model: str) -> Iterator[Step]:
@@ -91,12 +91,13 @@ def _careful() -> Iterator[Step]:
         )
 
 
-def _choices() -> Iterator[Step]:
-    """Yield the tunings of the factorial and of the learning curve, with the same answers."""
-    parts = ("--trigger", ",".join(TRIGGERS), "--query", ",".join(QUERIES))
-    sizes = ("--learning-curve", ",".join(map(str, SIZES)))
-    for name, chosen in ((FACTORIAL, parts), (LEARNING, sizes)):
-        files = ("--report", f"{{results}}/{name}", "--out", f"{{results}}/chosen-{name}")
-        shared = ("--work", "{results}/answers", "--label", Label.WRONG.value)
-        options = ("--budget", f"{BUDGET:g}", *chosen, *shared, *files)
-        yield Tuning(name=name, seeds=WORLDS, options=options)
+def _choices() -> Step:
+    """Return the tuning of every trigger with every query, with a learning curve."""
+    options = (
+        *("--budget", f"{BUDGET:g}", "--label", Label.WRONG.value),
+        *("--trigger", ",".join(TRIGGERS), "--query", ",".join(QUERIES)),
+        *("--learning-curve", ",".join(map(str, SIZES))),
+        *("--work", "{results}/answers", "--report", f"{{results}}/{CHOICES}"),
+        *("--out", "{results}/chosen.json"),
+    )
+    return Tuning(name=CHOICES, seeds=WORLDS, options=options)

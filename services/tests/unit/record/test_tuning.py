@@ -16,8 +16,7 @@ from record.tuning.page import PARTS
 from record.tuning.plan import (
     CAREFUL_SEEDS,
     CAREFUL_WORLDS,
-    FACTORIAL,
-    LEARNING,
+    CHOICES,
     MODELS,
     WORLDS,
     plan,
@@ -207,15 +206,18 @@ def test_no_world_of_a_policy_is_one_that_it_was_tuned_on() -> None:
         "--policy-file .tuning/careful.json --cache-generations "
         "--out .tuning/careful-4007"
     )
-    factorial, curve = (command_of(steps[name], ".tuning") for name in (FACTORIAL, LEARNING))
-    assert "--query current_sentence,pfq,span_masked" in factorial
-    assert "--learning-curve 25,50,100,200,400" in curve
-    assert all("--work .tuning/answers" in each for each in (factorial, curve))
-    assert steps[FACTORIAL].limited(40).limit == 40
+    assert command_of(steps[CHOICES], ".tuning") == (
+        "scaar tune --dataset lab --seed 4001 --seed 4002 --seed 4003 --limit 300 --budget 1.25 "
+        "--label wrong --trigger flare,exp_raw,perplexity,learned "
+        "--query current_sentence,pfq,span_masked --learning-curve 25,50,100,200,400 "
+        "--work .tuning/answers --report .tuning/choices.json --out .tuning/chosen.json"
+    )
+    assert steps[CHOICES].limited(40).limit == 40
 
 
-def test_a_folder_belongs_to_one_part() -> None:
+def test_every_step_belongs_to_one_part_with_commands() -> None:
     finished = [FinishedEvaluation(each.name, Path(each.name), "") for each in plan()]
     parts = [each.among(finished) for each in PARTS]
-    assert sum(map(len, parts)) == len(finished)
-    assert [each[0].name for each in parts[2:]] == ["careful.json", FACTORIAL, LEARNING]
+    shown = [own for part, own in zip(PARTS, parts, strict=True) if part.commands]
+    assert sum(map(len, shown)) == len(finished)
+    assert [own[0].name for own in parts[2:]] == ["careful.json", CHOICES, CHOICES]
