@@ -337,6 +337,8 @@ class ScriptedAnswerer:
                 if isinstance(event, Exception):
                     raise event
                 yield event
+                if request.provenance_only:
+                    return
         finally:
             self.closed += 1
 

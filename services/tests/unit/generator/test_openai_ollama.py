@@ -86,7 +86,11 @@ async def test_a_chat_has_the_answer_with_its_log_probabilities(thinks: bool) ->
     ):
         model = await generator.describe_model()
         assert (model.model, model.continuation) == ("qwen3", ContinuationKind.RESTATED)
-        assert model.capabilities == {Capability.LOGPROBS, Capability.SAMPLING}
+        assert model.capabilities == {
+            Capability.LOGPROBS,
+            Capability.SAMPLING,
+            Capability.SYSTEM_TURN,
+        }
         events = await write(generator)
     assert text_of(events) == "Ada Ler."
     assert [token.logprob for token in tokens_of(events)] == [logprob for _, logprob in ANSWER]
