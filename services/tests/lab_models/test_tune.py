@@ -123,6 +123,22 @@ def test_a_latency_weight_prefers_fewer_passages_if_reading_takes_long(tmp_path:
     assert not any(part.startswith("times of") for part, _, _ in trajectories(out_work(out)))
 
 
+def test_the_share_of_words_in_the_query_is_chosen(tmp_path: Path) -> None:
+    out = tmp_path / "shares.json"
+    ran = run_scaar(
+        *("tune", "--dataset", "lab", "--seed", "11", "--limit", "12", "--budget", "1"),
+        *("--trigger", "flare", "--query", "pfq", "--alpha", "25,100", "--out", str(out)),
+        *("--format", "json"),
+    )
+    assert ran.status == 0, ran.err
+    assert {each["alpha"] for each in ran.records} == {25, 100}
+    (chosen,) = (each for each in ran.records if each["mark"] == "chosen")
+    artefact = read(out)
+    assert artefact.settings.alpha == chosen["alpha"]
+    # The query needs the scorer, although the trigger does not.
+    assert artefact.tuned_on.scorer == "lab-cross-encoder"
+
+
 def test_measured_times_are_stored_so_that_a_tuning_resumes_with_the_same_result(
     tmp_path: Path,
 ) -> None:
@@ -261,6 +277,9 @@ def test_an_invalid_tuning_of_a_threshold_is_refused(
         (("--budget", "1", "--trigger", "maybe"), "--trigger: there is no trigger 'maybe'"),
         (("--budget", "1", "--trigger", "rind"), "--trigger: rind needs attention"),
         (("--budget", "1", "--query", "question"), "--query: question does not mask"),
+        (("--budget", "1", "--alpha", "50"), "--alpha: needs a query of which alpha"),
+        (("--budget", "1", "--query", "pfq", "--alpha", "0"), "--alpha: must be above 0 and at"),
+        (("--budget", "1", "--query", "pfq", "--alpha", "half"), "--alpha: must be numbers"),
         (("--budget", "1", "--policy", "flare"), "--policy: is for --only threshold"),
         (("--budget", "1", "--limit", "2"), "--dataset: has questions about"),
         (("--budget", "1", "--label", "maybe"), "--label: there is no label 'maybe'"),
