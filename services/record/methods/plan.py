@@ -13,6 +13,7 @@ from record.plan import (
     MODEL,
     SHARED,
     SHIPPED,
+    TIMED_ANSWERS_A_SECOND,
     WORLD_QUESTIONS,
     WORLDS,
     Entry,
@@ -48,6 +49,11 @@ MEAN_SURPRISALS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 VECTORS = "vectors"
 """Kind of the evaluations on an index of vectors."""
 TRANSFER = "transfer"
+UNCACHED: Mapping[str, str] = {
+    "SCAAR_GENERATOR_PREFIX_CACHE_MB": "0",
+    "SCAAR_SCORER_CACHE_ENTRIES": "0",
+}
+"""Settings without which the second policy finds prompt and scores of a question cached."""
 COST = "cost"
 """The evaluation whose times the cost model is fitted to."""
 
@@ -81,7 +87,9 @@ class Evaluation:
     """An evaluation of policies, behind gates or not, with settings of the installation.
 
     With ``thresholds``, those of the gates are read from the files that were fitted before.
-    ``artefact_of`` is the model of whose tuned policy is evaluated too.
+    ``artefact_of`` is the model of whose tuned policy is evaluated too, ``policy_file`` the file of
+    another one. ``parameters`` are the data set's. A ``timed`` evaluation runs one question at a
+    time and caches nothing between answers.
     """
 
     name: str
@@ -95,19 +103,23 @@ class Evaluation:
     grid: int | None = None
     index: str | None = None
     artefact_of: str = ""
+    policy_file: str = ""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    timed: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def answers(self) -> int:
         """The number of answers, without those of a first pass and of gates."""
         values = sum(len(each) for each in self.values.values()) or self.grid or 1
-        policies = len(self.policies) - 1 + bool(self.artefact_of)
-        return self.limit * policies * max(values, len(self.gates))
+        policies = len(self.policies) - 1 + bool(self.artefact_of or self.policy_file)
+        indexes = (self.index or "").count(",") + 1
+        return self.limit * policies * max(values, len(self.gates)) * indexes
 
     @property
     def seconds(self) -> float:
         """The estimated time; gates sample several texts for each question."""
-        return self.answers / ANSWERS_A_SECOND + 10
+        return self.answers / (TIMED_ANSWERS_A_SECOND if self.timed else ANSWERS_A_SECOND) + 10
 
     def limited(self, maximum: int) -> "Evaluation":
         """Return the same evaluation with at most ``maximum`` questions."""
@@ -116,13 +128,14 @@ class Evaluation:
     def environment(self, results: str) -> Mapping[str, str]:
         """Return the settings that the command reads from the environment."""
         given = {} if self.model == LAB_LM else {MODEL: self.model}
-        return given | {
-            name: value.format(results=results) for name, value in self.settings.items()
-        }
+        settings = (UNCACHED if self.timed else {}) | self.settings
+        return given | {name: value.format(results=results) for name, value in settings.items()}
 
     def arguments(self, results: str) -> tuple[str, ...]:
         """Return the arguments of ``scaar``."""
         given = ["eval", "run", *_questions(self.seed, self.limit)]
+        for name, number in self.parameters.items():
+            given += [f"--{name}", f"{number:g}"]
         given += ["--policies", ",".join(self.policies)]
         for name, values in self.values.items():
             given += ["--set", f"{name}={','.join(map(str, values))}"]
@@ -133,7 +146,10 @@ class Evaluation:
         if self.artefact_of:
             given += ["--policy-file", f"{_MODELS}/{self.artefact_of}/policies/{SHIPPED}.json"]
             given += [] if self.artefact_of == self.model else ["--allow-mismatch"]
-        return (*given, SHARED, "--out", f"{results}/{self.name}")
+        if self.policy_file:
+            given += ["--policy-file", self.policy_file.format(results=results)]
+        given += ["--concurrency", "1"] if self.timed else [SHARED]
+        return (*given, "--out", f"{results}/{self.name}")
 
     def _gates(self, results: Path) -> Iterator[str]:
         for gate in self.gates:
