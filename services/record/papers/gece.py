@@ -143,7 +143,7 @@ _VARIANTS = {Variant.GECE: "GECE", Variant.GAP: "the gap alone"}
 def _measured_by(
     measure: str, labels: Sequence[Label], questions: Sequence[Question]
 ) -> Iterator[Label]:
-    """Yield the labels with another measure in the place of METEOR."""
+    """Yield the labels with another measure instead of METEOR."""
     score = EVERY_MEASURE[measure]
     for label, question in zip(labels, questions, strict=True):
         value = score(label.prediction, question.answers)

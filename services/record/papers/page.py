@@ -11,13 +11,11 @@ from record.papers.costs import overhead_table, tokens_table
 from record.papers.gece import documents_of, gece_table, methods_of, replacements_table
 from record.papers.not_run import NotRun, with_not_run
 from record.papers.plan import (
-    ALPHA,
     ANSWERS,
     DENSE,
     DOCUMENTED,
     ENCODERS,
     GATED,
-    LEARNED_ALPHA,
     LEARNED_LABELS,
     MAIN,
     REFLECT,
@@ -48,7 +46,7 @@ from scaar.evaluator.studies.joining.evaluations import read_finished
 from scaar.lab.models import LAB_LM
 
 _HEAD = """\
-<!-- Made by make papers from saved predictions; paper-tables/why.md is written by hand. -->
+<!-- Made by make papers from saved predictions. -->
 # Tables of the papers
 
 The tables of SCAAR, DRAGIN and GECE ([sources](policies.md#sources)), each by one command.
@@ -70,7 +68,8 @@ What needs data, weights or a service that the lab lacks is a row that is not ru
 | SCAAR, Figure 2 | how often each trigger wins | [results](results.md#what-wins-how-often) |
 | SCAAR, Figure 4 | the share of words in the query | \
 [results](results.md#the-share-of-words-in-the-query) |
-| SCAAR, limitations | a learned share of words | [below](#scaar-a-learned-share-of-words) |
+| SCAAR, limitations | a learned share of words | \
+[`scaar tune --alpha`](evaluations.md#tune-a-policy) |
 | DRAGIN, Table 3 | retrievals, calls and tokens | [below](#dragin-tokens) |
 | DRAGIN, Table 4 | the timing of retrieval, at one query | [below](#dragin-timing) |
 | DRAGIN, Table 5 | the threshold of RIND | [below](#dragin-threshold) |
@@ -79,15 +78,14 @@ What needs data, weights or a service that the lab lacks is a row that is not ru
 | GECE, Tables 1 and 2 | methods without and with GECE, with speed | \
 [below](#gece-methods-without-and-with-gece) |
 | GECE, documents | 10, 15 and 20 documents | [below](#gece-10-15-and-20-documents) |
-| GECE, another measure | chrF and TER in the place of METEOR | [below](#gece-another-measure) |
+| GECE, another measure | chrF and TER instead of METEOR | [below](#gece-another-measure) |
 | GECE, its parts | GECE without statistics or semantics | \
 [long tail](longtail.md#what-gece-finds) |
 | GECE, Table 4 | MMLU | [below](#gece-mmlu) |
 
 Every number between a command and the next heading is computed from saved predictions.
 `make papers` computes the predictions and writes this page.
-Nothing was chosen on the worlds 5101 and 5103; gates and the share of words were fitted on other \
-worlds.
+Nothing was chosen on the worlds 5101 and 5103; gates were fitted on another world.
 Run the commands in the project's folder."""
 
 
@@ -148,25 +146,6 @@ def _encoders(folders: Sequence[Path]) -> PartContent:
         names=("cross-encoder", "MiniLM"),
     )
     return PartContent((with_not_run(table, (not_run.ROBERTA, not_run.DEBERTA)),))
-
-
-def _alpha(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(tuple(each for each in folders if each.name != LEARNED_ALPHA))
-    return PartContent(
-        (
-            matches_table(
-                pool,
-                rows_of(pool, ALPHA),
-                name="alpha",
-                title="scaar with each share of words, and with a learned one",
-                note=(
-                    "The last row is the tuned policy, whose share of words was chosen together "
-                    "with its other settings for 1.2 searches per question; the other rows have "
-                    "the theta that the model recommends."
-                ),
-            ),
-        )
-    )
 
 
 def _tokens(folders: Sequence[Path]) -> PartContent:
@@ -286,13 +265,6 @@ PARTS = (
         _encoders,
     ),
     Part(
-        "SCAAR: a learned share of words",
-        (LEARNED_ALPHA, f"{ALPHA}-"),
-        "SCAAR sets alpha, the share of words in the query, by hand for each data set, and names "
-        "this as a limitation. `scaar tune --alpha` chooses it from development questions.",
-        _alpha,
-    ),
-    Part(
         "DRAGIN: tokens",
         f"{TIMED}-",
         "DRAGIN's Table 3 has what each method takes. `dragin` is the paper's policy and "
@@ -333,7 +305,7 @@ PARTS = (
         (LEARNED_LABELS, _GATE, TAIL_LABELS, GATED, ANSWERS, SKR_FILE, SKR, REFLECT),
         "GECE's Tables 1 and 2 compare methods that retrieve for every question with the same "
         "methods if they retrieve only for questions that GECE calls long-tail, by ROUGE-1, "
-        "BLEU-4, METEOR and speed. With GECE, its labels take the place of SKR's vote. Self-RAG "
+        "BLEU-4, METEOR and speed. With GECE, its labels replace SKR's vote. Self-RAG "
         "has a model of its own, and the gate is not fitted to that model.",
         _gece,
     ),

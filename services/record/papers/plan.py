@@ -9,17 +9,16 @@ from scaar.lab.models import LANGUAGE_MODELS
 
 WORLDS = (5_101,)
 """Worlds that nothing was chosen on, by their seeds."""
-WORLD_QUESTIONS = 100
+WORLD_QUESTIONS = 40
 """Number of questions of each world."""
-TAIL_WORLD, TAIL_QUESTIONS = 5_103, 100
+TAIL_WORLD, TAIL_QUESTIONS = 5_103, 40
 """The world of GECE's tables, one question in five of the long tail."""
-LABELLED = 150
+LABELLED = 80
 """Number of questions of the development world that the gates of GECE's tables learn from."""
 THETAS = (0.7, 0.8, 0.9)
 """The thresholds of SCAAR, which its tables use for FLARE and DRAGIN too."""
 RIND_THETAS = (0.4, 0.7, 1.0, 1.3)
 """Thresholds of RIND around those that the lab's model recommends."""
-ALPHAS = (25, 50, 75, 100)
 DOCUMENTS = (10, 15, 20)
 QUERIES = (
     "current_sentence",
@@ -36,11 +35,10 @@ EVERY = (NEVER, "single_round", *DYNAMIC, "scaar")
 OF_SCAAR = tuple(each for each in EVERY if each != "dragin_reference")
 """The policies of SCAAR's main table."""
 MAIN, DENSE, ENCODERS, TIMED = "main", "retrievers", "encoders", "timed"
-TIMING, THETA, RIND, ALPHA = "timing", "theta", "rind", "alpha"
+TIMING, THETA, RIND = "timing", "theta", "rind"
 """Kinds of evaluations, whose names end with the seed of their world."""
 WORDS, VECTORS = "words", "vectors"
 """Names of the indexes of a world, by words (BM25) and by vectors."""
-LEARNED_ALPHA = "learned-alpha.json"
 TAIL_LABELS, LEARNED_LABELS = f"labels-{TAIL_WORLD}", f"labels-{DEVELOPMENT_SEED}"
 ANSWERS, SKR_FILE = "answers", "skr.json"
 GATED, DOCUMENTED, SKR, REFLECT = "gated", "documents", "skr", "reflect"
@@ -50,34 +48,12 @@ GATED, DOCUMENTED, SKR, REFLECT = "gated", "documents", "skr", "reflect"
 def plan() -> tuple[Step, ...]:
     """Return every step, each after the steps that it needs."""
     worlds = (step for seed in WORLDS for step in _of_world(seed))
-    return (*worlds, *_long_tail(), *_learned_alpha())
+    return (*worlds, *_long_tail())
 
 
 def main_kind(model: str) -> str:
     """Return the kind of the evaluations of the main table with a model of the lab."""
     return f"{MAIN}-{model}"
-
-
-def _learned_alpha() -> Iterator[Step]:
-    """Yield the choice of a share of words, and the policy that it gives."""
-    candidates = ("--trigger", "exp_raw", "--query", "pfq", "--alpha", ",".join(map(str, ALPHAS)))
-    yield Command(
-        name=LEARNED_ALPHA,
-        words=(
-            *("tune", "--dataset", "lab", "--seed", "11", "--limit", "30", "--budget", "1.2"),
-            *(*candidates, "--out", "{results}/" + LEARNED_ALPHA),
-        ),
-        seconds=180,
-    )
-    for seed in WORLDS:
-        yield Evaluation(
-            name=f"{ALPHA}-{seed}",
-            policies=(NEVER, "scaar"),
-            values={"alpha": ALPHAS},
-            policy_file="{results}/" + LEARNED_ALPHA,
-            seed=seed,
-            limit=WORLD_QUESTIONS,
-        )
 
 
 def _of_world(seed: int) -> Iterator[Step]:

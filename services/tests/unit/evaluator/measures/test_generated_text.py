@@ -144,7 +144,7 @@ def test_meteor_of_exact_and_stem_matches_is_worked_out_by_hand(
         # Of 4 and 5 characters: precisions 1, 1, 1, 1 and recalls 4/5, 3/4, 2/3, 1/2. Orders that
         # the answer does not have are left out. F2 of the means, 5 P R / (4 P + R).
         ("graz", ["graza"], 5 * (163 / 240) / (4 + 163 / 240)),
-        ("linz", ["oo"], 0.0),
+        ("bern", ["oo"], 0.0),
         ("fox", ["cat", "fox"], 1.0),
         ("", ["fox"], 0.0),
         ("fox", [], 0.0),
