@@ -154,7 +154,7 @@ results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about
 	@PYTHONPATH=services $(BIN)/python -m record run --out $(RESULTS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(BIN)/python -m record page $(RESULTS) --docs $(if $(LIMIT),$(RESULTS)/docs,docs)
 
-tuning: $(VENV)/.dev ## write docs/tuning.md in the same way (about 12 minutes; LIMIT=40 for a trial run)
+tuning: $(VENV)/.dev ## write docs/tuning.md in the same way (about 100 minutes; LIMIT=40 for a trial run)
 	@PYTHONPATH=services $(BIN)/python -m record run --record tuning --out $(TUNING) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(BIN)/python -m record page --record tuning $(TUNING) --docs $(if $(LIMIT),$(TUNING)/docs,docs)
 

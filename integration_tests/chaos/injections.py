@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import signal
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -32,6 +33,8 @@ Injection = Callable[[System, random.Random], Awaitable[InjectionResult]]
 async def kill(system: System, chance: random.Random) -> InjectionResult:
     """Kill a process of scaar, and start it again after a delay."""
     part, away_s = _any(system, chance, *SERVICES, WORKER), chance.uniform(0.2, 3.0)
+    if part.service == "orchestrator":
+        system.kills.append(time.monotonic())
     await asyncio.to_thread(part.kill)
     await asyncio.sleep(away_s)
     await system.restart(part)

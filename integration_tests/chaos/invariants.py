@@ -7,7 +7,9 @@
    run.
 4. A search of an index that is being replaced finds one complete generation, at least as new as
    the last one that was built successfully.
-5. At the end no call is in progress, every part is serving, and no log has an unexpected error.
+5. An answer has one record, with the same text; only those of the last seconds before an
+   orchestrator was killed may have none.
+6. At the end no call is in progress, every part is serving, and no log has an unexpected error.
 """
 
 from collections import Counter
@@ -19,6 +21,8 @@ from .records import Call, Row, Search, Text
 
 MARGIN_S = 5.0
 """Seconds that a call may exceed its deadline on a busy machine."""
+UNWRITTEN_S = 5.0
+"""Seconds before the kill of an orchestrator within which its answers may lose their records."""
 TRANSIENT = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "ABORTED"})
 """Statuses that a valid request may get, since they permit a retry.
 
@@ -90,6 +94,29 @@ def check_evaluation(
             wrong("right rows", f"{row.key} failed: {row.failure}")
         elif row.key in expected and row != expected[row.key]:
             wrong("right rows", f"{row} is not {expected[row.key]}")
+    return found
+
+
+def check_records(
+    calls: Iterable[Call], recorded: Mapping[str, Sequence[str]], kills: Sequence[float]
+) -> list[Violation]:
+    """Return the violations of the records of answers.
+
+    Args:
+        calls: The finished calls.
+        recorded: The short answers of the records, by request id.
+        kills: The times at which an orchestrator was killed.
+    """
+    found: list[Violation] = []
+    for call in calls:
+        if not (call.request_id and call.succeeded):
+            continue
+        expected = [each.answer for each in call.answers]
+        records = list(recorded.get(call.request_id, ()))
+        lost = not records and any(0 <= at - call.ended <= UNWRITTEN_S for at in kills)
+        if not lost and records != expected:
+            text = f"{call.method} {call.question}: recorded {records}, answered {expected}"
+            found.append(Violation("one record", call.ended, text))
     return found
 
 

@@ -47,6 +47,7 @@ class Call:
     question: tuple[str, str] = ("", "")
     """Question and policy of an answer."""
     may_degrade: bool = False
+    request_id: str = ""
 
     @property
     def succeeded(self) -> bool:

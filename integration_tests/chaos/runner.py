@@ -78,6 +78,7 @@ async def _run(options: Options) -> bool:
                 print(line(windows[-1], at), flush=True)
                 print_violations(windows[-1].violations, at)
         late = seen.violations[sum(len(window.violations) for window in windows) :]
+        late += await traffic.check_records(_RECOVERY_S)
         late += await _check_idle(system)
         print(f"\n{table(windows)}\n")
         print(seen.summary(), f"in {time.monotonic() - at:.0f} s")

@@ -1,4 +1,4 @@
-"""The installation under test: two replicas of every service, workers, PostgreSQL and Redis.
+"""The installation under test: two replicas of every service, one of records, workers, databases.
 
 Callers reach each server through its own proxy. A service has the addresses of its proxies, one
 more than replicas, since an upgrade starts a replica at the spare address before it stops another.
@@ -16,7 +16,7 @@ from pathlib import Path
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from ..installation.ours.installation import BACK_ENDS, SERVICES, full_name
+from ..installation.ours.installation import BACK_ENDS, RECORDS, SERVICES, full_name
 from ..installation.ours.places import free_places
 from ..installation.ours.settings import variable
 from ..servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
@@ -85,16 +85,19 @@ class System:
         self.postgresql, self.redis = postgresql, redis
         self.database_link, self.broker_link = Proxy(postgresql.port), Proxy(redis.port)
         count = REPLICAS + 1
-        places = iter(free_places(count * len(SERVICES)))
+        served = (*SERVICES, RECORDS)
+        places = iter(free_places(count * len(served)))
         self.seats = {
             service: [
                 Seat(place.port, place.metrics_port, Proxy(place.port))
                 for place in itertools.islice(places, count)
             ]
-            for service in SERVICES
+            for service in served
         }
         self.parts: list[Part] = []
         self.pauses: list[Pause] = []
+        self.kills: list[float] = []
+        """Times at which an orchestrator was killed, with the records that it had not written."""
         self._numbers = itertools.count(1)
 
     def target(self, service: str) -> str:
@@ -127,11 +130,12 @@ class System:
         for proxy in self._proxies():
             await proxy.start()
         # The first retriever builds the lab's index, and the tables are created once.
-        await asyncio.to_thread(self._make_tables)
+        await asyncio.to_thread(self._make_tables, DATABASE, "evaluator")
+        await asyncio.to_thread(self._make_tables, RECORDS, RECORDS)
         await self._begin(("retriever",))
         for more in (("generator", "scorer", "query-builder"), ("orchestrator",), ("evaluator",)):
             await self._begin(more)
-        await self._begin(SERVICES)
+        await self._begin((*SERVICES, RECORDS))
         await self._begin([WORKER] * WORKERS)
 
     async def stop(self) -> None:
@@ -216,11 +220,13 @@ class System:
                 settings["pace_ms"] = PACE_MS
             case "orchestrator":
                 settings |= {f"{each}_target": self.target(each) for each in BACK_ENDS}
+                settings |= {"records_database": self._url(RECORDS), "records_content": "full"}
+            case "records":
+                settings["database"] = self._url(RECORDS)
             case "evaluator":
-                database = f"postgresql://postgres@{HOST}:{self.database_link.port}/{DATABASE}"
                 settings |= {
                     "orchestrator_target": self.target("orchestrator"),
-                    "database": database,
+                    "database": self._url(DATABASE),
                     "broker": f"redis://{HOST}:{self.broker_link.port}/0",
                     "executor": "celery",
                     "concurrency": 2,
@@ -230,13 +236,16 @@ class System:
                 }
         return {variable(service, name): str(value) for name, value in settings.items()}
 
-    def _make_tables(self) -> None:
-        self.postgresql.execute(f"CREATE DATABASE {DATABASE}")
-        process = DisturbedProcess(self._folder / "tables.log", self._library)
+    def _url(self, database: str) -> str:
+        return f"postgresql://postgres@{HOST}:{self.database_link.port}/{database}"
+
+    def _make_tables(self, database: str, service: str) -> None:
+        self.postgresql.execute(f"CREATE DATABASE {database}")
+        process = DisturbedProcess(self._folder / f"tables-{database}.log", self._library)
         process.start(
-            scaar("db", "upgrade"),
+            scaar("db", "upgrade", "--tables", database),
             answers=lambda: True,
-            environment={**ENVIRONMENT, **self._settings("evaluator")},
+            environment={**ENVIRONMENT, **self._settings(service)},
         )
         if status := process.wait():
             raise RuntimeError(f"scaar db upgrade: {status}: {process.log.read_text()}")

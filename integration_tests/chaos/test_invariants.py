@@ -6,10 +6,12 @@ import pytest
 
 from .invariants import (
     MARGIN_S,
+    UNWRITTEN_S,
     check_call,
     check_evaluation,
     check_idle,
     check_logs,
+    check_records,
     check_search,
 )
 from .records import Call, Row, Search, Text
@@ -98,6 +100,21 @@ def test_an_evaluation_with_every_row_once_passes() -> None:
 )
 def test_a_planted_fault_of_an_evaluation_is_found(rows: list[Row], rule: str) -> None:
     assert [each.rule for each in check_evaluation("one", 0.0, rows=rows, expected=KEYED)] == [rule]
+
+
+def test_an_answer_has_one_record_with_its_text() -> None:
+    call = replace(CALL, request_id="one")
+    assert check_records([call, CALL, failed("UNAVAILABLE")], {"one": ["Ada"]}, []) == []
+    for records in ({}, {"one": ["Bob"]}, {"one": ["Ada", "Ada"]}, {"two": ["Ada"]}):
+        assert [each.rule for each in check_records([call], records, [])] == ["one record"]
+
+
+def test_only_answers_before_the_kill_of_an_orchestrator_may_have_no_record() -> None:
+    call = replace(CALL, request_id="one")
+    assert check_records([call], {}, [call.ended + 1]) == []
+    for at in (call.ended - 1, call.ended + UNWRITTEN_S + 1):
+        assert len(check_records([call], {}, [at])) == 1
+    assert len(check_records([call], {"one": ["Bob"]}, [call.ended + 1])) == 1
 
 
 def test_a_search_finds_all_of_one_possible_generation() -> None:

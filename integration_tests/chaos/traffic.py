@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
+from uuid import uuid4
 
 import grpc
 from google.rpc.error_details_pb2 import ErrorInfo
@@ -36,6 +37,8 @@ from scaar.v1.orchestrator_pb2 import (
     Budget,
 )
 from scaar.v1.orchestrator_pb2_grpc import OrchestratorServiceStub
+from scaar.v1.records_pb2 import ListRecordsRequest
+from scaar.v1.records_pb2_grpc import RecordsServiceStub
 from scaar.v1.retriever_pb2 import (
     INDEX_MODE_REPLACE,
     IndexPassagesRequest,
@@ -47,8 +50,8 @@ from scaar.v1.retriever_pb2_grpc import RetrieverServiceStub
 from ..installation.access import channel_options
 from ..installation.client import policy_of, stream_request
 from ..installation.load import QUESTIONS
-from ..installation.ours.installation import full_name
-from .invariants import Violation, check_call, check_evaluation, check_search
+from ..installation.ours.installation import RECORDS, full_name
+from .invariants import Violation, check_call, check_evaluation, check_records, check_search
 from .records import Call, Row, Search, Text
 from .system import System
 
@@ -136,6 +139,28 @@ class Traffic:
             await self._replace(RetrieverServiceStub(channel), 0)
         self.seen, self._deadline_s = TrafficRecord(), DEADLINE_S
 
+    async def check_records(self, within_s: float) -> list[Violation]:
+        """Return the violations of the records of all answers, written within the time."""
+        until = time.monotonic() + within_s
+        while True:
+            found = check_records(self.seen.calls, await self._recorded(), self._system.kills)
+            if not found or time.monotonic() > until:
+                return found
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _recorded(self) -> dict[str, list[str]]:
+        """Return the short answers of all records, by request id."""
+        found: dict[str, list[str]] = {}
+        async with self._channel(RECORDS) as channel:
+            stub, token = RecordsServiceStub(channel), ""
+            while True:
+                request = ListRecordsRequest(page_size=1_000, page_token=token)
+                page = await stub.ListRecords(request, timeout=DEADLINE_S)
+                for each in page.records:
+                    found.setdefault(each.request_id, []).append(each.answer)
+                if not (token := page.next_page_token):
+                    return found
+
     @asynccontextmanager
     async def flowing(self) -> AsyncIterator[TrafficRecord]:
         """Run all callers until the block ends, then wait for their last calls."""
@@ -178,8 +203,9 @@ class Traffic:
     async def _ask(
         self, channel: grpc.aio.Channel, question: Key, method: str, may_degrade: bool
     ) -> Call:
-        stub = OrchestratorServiceStub(channel)
+        stub, request_id = OrchestratorServiceStub(channel), str(uuid4())
         request = AnswerRequest(
+            request_id=request_id,
             question=question[0],
             policy=policy_of(question[1]),
             index="lab",
@@ -197,7 +223,12 @@ class Traffic:
                     answers.append(Text.of(each.event.finished.answer))
 
         return await self._call(
-            method, ask, answers=answers, question=question, may_degrade=may_degrade
+            method,
+            ask,
+            answers=answers,
+            question=question,
+            may_degrade=may_degrade,
+            request_id=request_id,
         )
 
     async def _evaluate_on(self) -> None:
@@ -328,6 +359,7 @@ class Traffic:
         answers: list[Text] | None = None,
         question: Key = ("", ""),
         may_degrade: bool = False,
+        request_id: str = "",
     ) -> Call:
         """Make a call, record its result, and check the invariants."""
         # Only answers have a time limit in the request besides the caller's deadline.
@@ -349,6 +381,7 @@ class Traffic:
             tuple(answers or ()),
             question,
             may_degrade,
+            request_id,
         )
         self.seen.calls.append(call)
         if self.expected_rows:

@@ -61,11 +61,7 @@ def started(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect and count the tests whose requirements the installation does not meet."""
     access = Access.read(os.environ)
-    recorded = runs_on() != "kubernetes"
-    also = {
-        Need.PROCESSES: runs_on() == "processes",
-        **dict.fromkeys((Need.CONSOLE, Need.RECORDS), recorded),
-    }
+    also = {Need.PROCESSES: runs_on() == "processes"}
     wants = {item: lacking(item, access, also) for item in items if _HERE in item.path.parents}
     deselect(config, items, wants)
 

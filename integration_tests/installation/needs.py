@@ -18,7 +18,7 @@ class Need(enum.StrEnum):
     EVALUATOR = "SCAAR_EVALUATOR_TARGET"
     GATEWAY = "SCAAR_GATEWAY_URL"
     CONSOLE = "SCAAR_CONSOLE_URL"
-    RECORDS = "SCAAR_RECORDS_TARGET (of the tests' own installations, all but those on Kubernetes)"
+    RECORDS = "SCAAR_RECORDS_TARGET"
     METRICS = "SCAAR_METRICS_URLS"
     TLS = "SCAAR_TLS_CA_FILE"
     CERTIFICATE = "SCAAR_TLS_CERT_FILE"

@@ -162,13 +162,16 @@ def exposed() -> Values:
         "orchestrator": at_node,
         "evaluator": at_node,
         "gateway": at_node,
+        "records": at_node,
+        "console": at_node,
     }
 
 
 def unrecorded() -> Values:
     """Return the values of a release without records and console.
 
-    The lab's records need a storage class, which a cluster of tests may lack, and one orchestrator.
+    The lab's records need a storage class, which a cluster of tests may lack, and one orchestrator;
+    the installation tests keep records in PostgreSQL.
     """
     return {
         "orchestrator": {"records": {"enabled": False}},

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from ...kubernetes.cluster import Cluster
 from ...kubernetes.pod_access import PodAccess, pod_access
 from ...kubernetes.release import Release, installed
 from ..access import Access
-from .installation import BACK_ENDS, GATEWAY, PARTS
+from .installation import BACK_ENDS, CONSOLE, GATEWAY, PARTS, RECORDS, WEB
 from .release_values import replicated_values, secured_values
 from .replicated_installation import InstallationOptions
 from .security import Security
 
 _PORTS = dict(zip(("orchestrator", *BACK_ENDS, "evaluator"), range(50_051, 50_057), strict=True))
-_PORTS[GATEWAY] = 8090
+_PORTS |= {RECORDS: 50_057, GATEWAY: 8090, CONSOLE: 8091}
 _METRICS_PORT, _TGI_PORT = 9464, 8080
 
 
@@ -25,13 +26,23 @@ class ReleaseInstallation:
 
     @property
     def access(self) -> Access:
-        orchestrator, evaluator = map(self._release.node_port, ("orchestrator", "evaluator"))
-        targets = f"ipv4:{orchestrator}", f"ipv4:{evaluator}"
-        address = self._release.node_port(GATEWAY)
-        if (known := self._security) is None:
-            return Access(*targets, metrics=self._metrics_urls, gateways=(f"http://{address}",))
-        shown = (known.ca, known.cert, known.key, known.token)
-        return Access(*targets, *shown, self._metrics_urls, gateways=(f"https://{address}",))
+        known = self._security
+        orchestrator, evaluator, records = (
+            f"ipv4:{self._release.node_port(each)}"
+            for each in ("orchestrator", "evaluator", RECORDS)
+        )
+        scheme = "https" if known else "http"
+        gateways, consoles = ((f"{scheme}://{self._release.node_port(each)}",) for each in WEB)
+        access = Access(
+            *(orchestrator, evaluator),
+            metrics=self._metrics_urls,
+            gateways=gateways,
+            consoles=consoles,
+            records_target=records,
+        )
+        if known is None:
+            return access
+        return replace(access, ca=known.ca, cert=known.cert, key=known.key, token=known.token)
 
     def replicas(self, service: str) -> tuple[str, ...]:
         names = (each["metadata"]["name"] for each in self._release.pods(service))
@@ -61,13 +72,12 @@ def release_installation(
     with ExitStack() as stack:
         name = f"{cluster.name}-{'secured' if known else 'plain'}"
         namespace = stack.enter_context(cluster.namespace(name))
-        if known:
-            preset, values = "", secured_values(cluster, namespace, known)
-        else:
-            preset, values = (
-                "lab",
-                stack.enter_context(replicated_values(cluster, namespace, requested)),
-            )
+        values = stack.enter_context(
+            secured_values(cluster, namespace, known)
+            if known
+            else replicated_values(cluster, namespace, requested)
+        )
+        preset = "" if known else "lab"
         release = stack.enter_context(installed(Release(cluster, namespace, preset, values)))
         yield ReleaseInstallation(
             release, stack.enter_context(pod_access(cluster, namespace)), known

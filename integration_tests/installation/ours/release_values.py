@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...kubernetes.cluster import Cluster
+from ...kubernetes.release import merged
 from ...kubernetes.shared_folder import shared_folder
-from ...servers.postgresql.postgresql_server import running_postgresql
-from .installation import BACK_ENDS, PARTS
+from ...servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
+from .installation import BACK_ENDS, CONSOLE, PARTS, RECORDS
 from .replicated_installation import InstallationOptions
 from .security import Security
 from .settings import TENANT_CALLS
@@ -24,7 +25,8 @@ def replicated_values(
 ) -> Iterator[Values]:
     """Over the lab's values, replicas of every service.
 
-    Retrievers share a folder of the first node, evaluators a PostgreSQL that runs beside the tests.
+    Retrievers share a folder of the first node, evaluators and records a PostgreSQL that runs
+    beside the tests.
     """
     with (
         running_postgresql(also_at=cluster.host) as postgresql,
@@ -44,26 +46,43 @@ def replicated_values(
             "nodeSelector": {"kubernetes.io/hostname": cluster.hostname},
             "persistence": {"existingClaim": "indexes", "accessModes": ["ReadWriteMany"]},
         }
-        yield values | {
+        values |= {
             "labModel": {"args": [f"--pace-ms={PACE_MS}"]},
             "telemetry": {"otlpEndpoint": requested.otlp_endpoint},
             "evaluations": {"database": database},
         }
+        yield merged(values, _recorded(cluster, namespace, postgresql))
 
 
-def secured_values(cluster: Cluster, namespace: str, known: Security) -> Values:
-    """Return values with TLS and identities, one replica each, with embedded lab models."""
+@contextmanager
+def secured_values(cluster: Cluster, namespace: str, known: Security) -> Iterator[Values]:
+    """Values with TLS and identities, one replica each, with embedded lab models."""
     files = {"tls.crt": known.cert, "tls.key": known.key, "ca.crt": known.ca}
     given = {name: file.read_text() for name, file in files.items()}
     make_secret(cluster, namespace, "certificate", given)
     make_secret(cluster, namespace, "token", {"token": known.token})
     callers = (known.ca.parent / "identities.yaml").read_text()
     make_secret(cluster, namespace, "callers", {"identities.yaml": callers})
-    return {
+    values = {
         "tls": {"enabled": True, "existingSecret": "certificate"},
         "identities": {"existingSecret": "callers", "tokenSecret": "token"},
         "indexLoad": {"enabled": True, "lab": True, "index": "lab", "resources": _SMALL},
         **{key(each): {"resources": _SMALL} for each in PARTS},
+    }
+    with running_postgresql(also_at=cluster.host) as postgresql:
+        yield merged(values, _recorded(cluster, namespace, postgresql))
+
+
+def _recorded(cluster: Cluster, namespace: str, postgresql: PostgresqlServer) -> Values:
+    """Return values with records in a database of their own, and the console."""
+    postgresql.execute(f"CREATE DATABASE {RECORDS}")
+    secret = f"{RECORDS}-database"
+    make_secret(cluster, namespace, secret, {"url": postgresql.url_from_outside(RECORDS)})
+    database = {"existingSecret": secret, "port": postgresql.port}
+    return {
+        "orchestrator": {"records": {"enabled": True, "content": "full", "database": database}},
+        RECORDS: {"enabled": True, "persistence": {"enabled": False}, "resources": _SMALL},
+        CONSOLE: {"enabled": True, "resources": _SMALL},
     }
 
 

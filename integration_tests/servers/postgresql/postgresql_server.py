@@ -44,9 +44,9 @@ class PostgresqlServer:
         """Return the URL of a database."""
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
-    def url_from_outside(self) -> str:
-        """Return the URL of the database with its password, for clients on other hosts."""
-        return f"postgresql://{USER}:{self._password}@{self._also_at}:{self.port}/{USER}"
+    def url_from_outside(self, database: str = USER) -> str:
+        """Return the URL of a database with its password, for clients on other hosts."""
+        return f"postgresql://{USER}:{self._password}@{self._also_at}:{self.port}/{database}"
 
     def start(self) -> None:
         """Start the server with its data, and wait until it answers."""

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from record.longtail.plan import LEARNED_BY, TAIL_SHARE, Labels, Proxy
-from record.methods.plan import DEVELOPMENT_SEED, ENCODER, Command, Evaluation
+from record.methods.plan import DEVELOPMENT_SEED, ENCODER
 from record.plan import Step
+from record.steps import Command, Evaluation
 from scaar.lab.models import LANGUAGE_MODELS
 
 WORLDS = (5_101,)

@@ -16,7 +16,7 @@ MARGIN = 0.015
 
 def comparison_table(pool: Pool) -> Table:
     """Return every published policy at its own setting, and the differences of the tuned one."""
-    tuned = _tuned(pool)
+    tuned = tuned_system(pool)
     title = measure_title(pool.measure)
     own = pool.of(tuned.settings[0], pool.measure)
     spent = pool.of(tuned.settings[0], RETRIEVALS)
@@ -62,7 +62,7 @@ def comparison_table(pool: Pool) -> Table:
 
 def comparison_sentences(pool: Pool) -> list[str]:
     """Return the verdicts on the tuned policy at its own setting and at matched searches."""
-    tuned = _tuned(pool)
+    tuned = tuned_system(pool)
     own = pool.of(tuned.settings[0], pool.measure)
     lines = []
     for where, differences in (
@@ -93,7 +93,12 @@ def comparison_sentences(pool: Pool) -> list[str]:
     return lines
 
 
-def _tuned(pool: Pool) -> System:
+def tuned_system(pool: Pool) -> System:
+    """Return the only tuned policy of a pool.
+
+    Raises:
+        InvalidRequest: there is none, or several.
+    """
     settings = pool.table.settings
     found = [each for each in pool.systems if settings[each.settings[0]].policy.artefact]
     if len(found) != 1:

@@ -6,20 +6,29 @@ from pathlib import Path
 from record.ceiling import pooled
 from record.page import Page
 from record.sections import Part, PartContent
+from record.tuning.choices import (
+    factorial_tables,
+    learning_table,
+    read_report,
+    spread_sentences,
+)
 from record.tuning.comparison import comparison_sentences, comparison_table
-from record.tuning.plan import MODELS
+from record.tuning.plan import CAREFUL, FACTORIAL, LEARNING, MODELS
+from record.tuning.risk import risk_sentences, risk_table
 from scaar.evaluator.report.analysis import analyse_results
 from scaar.evaluator.report.provenance import describe_provenance
 from scaar.evaluator.studies.joining.evaluations import read_finished
 
 _HEAD = """\
 <!-- Made by make tuning from saved predictions. -->
-# Tuned policies of other models
+# Results of tuned policies
 
 Each model of the lab ships with a [tuned policy](policies.md#tuned-policies), `tuned-1.4`, which \
 was chosen on the worlds 11 and 12.
-This page compares it with every published policy on worlds that nothing was chosen on; \
-[results](results.md) has `lab-lm`.
+This page compares those of two models with every published policy on worlds that nothing was \
+chosen on; [results](results.md) has `lab-lm`.
+For `lab-lm` it shows what a controlled risk holds on unseen worlds, what triggers and queries are \
+worth in combination, and how many questions a tuning needs.
 
 Every number and every sentence between a command and the next heading is computed from saved \
 predictions.
@@ -32,18 +41,54 @@ def _comparison(folders: Sequence[Path]) -> PartContent:
     return PartContent((comparison_table(pool),), sentences=tuple(comparison_sentences(pool)))
 
 
+def _risk(folders: Sequence[Path]) -> PartContent:
+    (artefact,) = (each for each in folders if each.suffix)
+    pool = pooled(tuple(each for each in folders if each != artefact))
+    return PartContent((risk_table(pool),), sentences=tuple(risk_sentences(pool, artefact)))
+
+
+def _factorial(files: Sequence[Path]) -> PartContent:
+    report = read_report(files[0])
+    return PartContent(factorial_tables(report), sentences=tuple(spread_sentences(report)))
+
+
+def _learning(files: Sequence[Path]) -> PartContent:
+    return PartContent((learning_table(read_report(files[0])),))
+
+
 def _origin(folders: Sequence[Path]) -> PartContent:
     analysis = analyse_results(read_finished(folders[0]))
     return PartContent(describe_provenance(analysis).items[:1])
 
 
-PARTS = tuple(
+PARTS = (
+    *(
+        Part(
+            each,
+            f"{each}/",
+            f"The published policies and the tuned one with `{each}`.",
+            _comparison,
+        )
+        for each in MODELS
+    ),
     Part(
-        each,
-        f"{each}/",
-        f"The published policies and the tuned one with `{each}`.",
-        _comparison,
-    )
-    for each in MODELS
+        "A controlled risk",
+        f"{CAREFUL}",
+        "A policy tuned with `--catch` on development worlds, and run once on others.",
+        _risk,
+    ),
+    Part(
+        "Triggers by queries and exclusion",
+        FACTORIAL,
+        "The cross-validated estimates of a tuning whose candidates are every trigger with every "
+        "query, so that triggers are compared at equal queries and queries at equal triggers.",
+        _factorial,
+    ),
+    Part(
+        "How many questions a tuning needs",
+        LEARNING,
+        "The default candidates, tuned on samples of the same questions.",
+        _learning,
+    ),
 )
 TUNING = Page("tuning", _HEAD, PARTS, Part("Provenance", f"{MODELS[0]}/", "Of the first.", _origin))

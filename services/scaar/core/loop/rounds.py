@@ -30,10 +30,10 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
 
     A draft is accepted if the trigger finds it certain, if nothing is found for it, or if the
     budget has no retrieval, or fewer tokens than the draft has, so that the next round would be
-    cut.
+    cut. Without a retrieval there is no draft, except for a trigger to judge.
     """
     for number in range(1, state.rounds):
-        if not state.can_retrieve:
+        if not state.can_retrieve and state.policy.trigger is None:
             break
         drafted = list[SentenceAccepted]()
         async with aclosing(write(state)) as events:

@@ -212,6 +212,17 @@ async def test_an_uncertain_answer_is_accepted_if_the_budget_is_too_small_to_wri
     assert "".join(sentences_in(events)) == DRAFTS[""]
 
 
+async def test_an_answer_without_retrievals_is_judged_and_accepted() -> None:
+    retriever = Cosines()
+    events = await dtr(retriever).events(asking("dtr", budget=BudgetLimits(max_retrievals=0)))
+    (judged,) = only(SentenceJudged, events)
+    assert judged.score == pytest.approx(0.01)
+    assert judged.trigger is not None
+    assert not judged.retrieving
+    assert "".join(sentences_in(events)) == DRAFTS[""]
+    assert not retriever.requests
+
+
 async def test_a_failed_retrieval_leaves_the_drafted_answer_degraded() -> None:
     request = replace(asking("dtr"), on_failure=OnFailure.ACCEPT_DRAFT)
     events = await dtr(Cosines(error=BackendUnavailable("gone"))).events(request)

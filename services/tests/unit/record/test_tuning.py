@@ -2,16 +2,40 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from record.ceiling import DEPLOYED
-from record.evaluations import command_of
+from record.evaluations import FinishedEvaluation, command_of
+from record.plan import Entry
 from record.pool import TUNED, Pool, pool_of
+from record.tuning.choices import factorial_tables, learning_table, spread_sentences
 from record.tuning.comparison import comparison_sentences, comparison_table
-from record.tuning.plan import MODELS, WORLDS, plan
+from record.tuning.page import PARTS
+from record.tuning.plan import (
+    CAREFUL_SEEDS,
+    CAREFUL_WORLDS,
+    FACTORIAL,
+    LEARNING,
+    MODELS,
+    WORLDS,
+    plan,
+)
+from record.tuning.risk import risk_sentences, risk_table
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
+from scaar.core.policies.artefact_json import artefact_to_json, with_digest
+from scaar.core.types import (
+    DevelopmentFigures,
+    ExpectedCost,
+    Interval,
+    LabelKind,
+    PolicyArtefact,
+    PolicyOverrides,
+    RiskFigures,
+    TuningConditions,
+)
 from scaar.evaluator.records import Setting
 
 from .test_pool import results, row, setting
@@ -24,6 +48,47 @@ PUBLISHED = results(
         setting("perplexity"): (0, 1, 2),
     }
 )
+ARTEFACT = with_digest(
+    PolicyArtefact(
+        "careful",
+        "perplexity",
+        PolicyOverrides(theta=1.2),
+        TuningConditions("lab-lm"),
+        LabelKind.EXACT,
+        DevelopmentFigures(1_200, 80, "f1", Interval(0.9, 0.8, 0.95), 0.001),
+        ExpectedCost(1.4, 0.5),
+    )
+)
+REPORT = {
+    "measure": "f1",
+    "questions": 600,
+    "outer": {"value": 0.9, "low": 0.8, "high": 0.95, "p": None},
+    "outer_searches": {"value": 1.25, "low": 1.2, "high": 1.3, "p": None},
+    "candidates": [
+        {
+            "trigger": trigger,
+            "label": label,
+            "query": "pfq",
+            "mask_below": mask,
+            "exclude_seen": excluded,
+            "top_k": top_k,
+            "quality": {"value": value if mask == 0.8 else 0.0},
+            "searches": {"value": 1.25},
+        }
+        for trigger, label, value in (("flare", None, 0.6), ("learned", "wrong", 0.7))
+        for mask in (0.5, 0.8)
+        for excluded in ("none", "seen")
+        for top_k in (1, 3)
+    ],
+    "learning_curve": [
+        {
+            "questions": 25,
+            "quality": {"value": 0.8, "low": 0.7, "high": 0.9, "p": None},
+            "searches": {"value": 1.3, "low": 1.2, "high": 1.4, "p": None},
+            "chosen": ["flare", "flare", "perplexity", "perplexity", "perplexity"],
+        }
+    ],
+}
 NAMED = replace(setting("flare", theta=0.4).policy, artefact="tuned-x")
 OWN = results(
     {
@@ -64,9 +129,58 @@ def test_results_without_a_tuned_policy_are_refused() -> None:
         comparison_table(pool_of({DEPLOYED: {"1": PUBLISHED}}))
 
 
+def test_a_controlled_risk_is_that_of_answers_and_what_it_catches_that_of_drafts(
+    tmp_path: Path,
+) -> None:
+    own = results({setting("no_retrieval"): (0, 0, 0), Setting("tuned-x", NAMED): (1, 1, 1)})
+    careful = pool_of({"careful": {"1": own, "2": own}})
+    table = risk_table(careful)
+    values = {cells[0].value: cells[1].value for cells in table.rows}
+    # Of three answers, one needs two retrievals and so accepts a wrong draft.
+    assert values["answers with a wrong draft accepted unchecked"] == pytest.approx(1 / 3)
+    assert values["wrong drafts retrieved for"] == pytest.approx(2 / 3)
+    assert values["right drafts retrieved for"] == pytest.approx(1 / 3)
+    assert values["wrong drafts whose accepted sentence is right"] == 1
+    assert values["searches per question"] == 1
+    artefact = tmp_path / "careful.json"
+    figures = RiskFigures(0.05, 0.05, 430, 0.03, 0.97, 0.1)
+    artefact.write_bytes(artefact_to_json(with_digest(replace(ARTEFACT, risk=figures))))
+    chosen, bound = risk_sentences(careful, artefact)
+    assert "430 answers" in chosen
+    assert "3.0% of the answers" in chosen
+    assert "misses 33.3% of 24 wrong drafts" in bound
+    artefact.write_bytes(artefact_to_json(with_digest(ARTEFACT)))
+    with pytest.raises(InvalidRequest, match="must have a controlled risk"):
+        list(risk_sentences(careful, artefact))
+
+
+def test_candidates_are_compared_at_equal_queries_and_at_equal_triggers() -> None:
+    few, many = factorial_tables(REPORT)
+    assert (few.title, many.title) == (
+        "F1 of every trigger, query and exclusion, top_k 1",
+        "F1 of every trigger, query and exclusion, top_k 3",
+    )
+    names = [cells[0].value for cells in few.rows]
+    assert names == ["flare", "searches", "learned:wrong", "searches"]
+    assert row(few, "flare")["pfq_seen"].value == pytest.approx(0.6)
+    assert row(few, "learned:wrong")["pfq_none"].value == pytest.approx(0.7)
+    by_trigger, by_query, *_ = spread_sentences(REPORT)
+    assert by_trigger.endswith("learned:wrong 0.700, flare 0.600.")
+    assert by_query.endswith("pfq 0.650.")
+
+
+def test_a_learning_curve_ends_with_all_questions_of_the_other_folds() -> None:
+    table = learning_table(REPORT)
+    assert [cells[0].value for cells in table.rows] == ["25", "all others of 600"]
+    assert row(table, "25")["chosen"].value == "perplexity 3, flare 2"
+    assert row(table, "all others of 600")["quality"].value == 0.9
+
+
 def test_every_model_but_the_first_is_compared_on_every_world() -> None:
-    entries = plan()
-    assert len({each.name for each in entries}) == len(entries) == 2 * len(MODELS) * len(WORLDS)
+    steps = plan()
+    assert len({each.name for each in steps}) == len(steps)
+    entries = [each for each in steps if isinstance(each, Entry)]
+    assert len(entries) == 2 * len(MODELS) * len(WORLDS)
     assert Counter(each.model for each in entries) == dict.fromkeys(MODELS, 2 * len(WORLDS))
     published = {each.policy.name for each in entries[0].settings()}
     left_out = {"dtr", "dtr_reference", "filco", "model_asks", "quco", "self_rag"}
@@ -79,3 +193,29 @@ def test_every_model_but_the_first_is_compared_on_every_world() -> None:
         "--set mask_below=0.8 --grid 4 --cache-generations --skip-unserved "
         "--out .tuning/lab-lm-b/tuned-4001"
     )
+
+
+def test_no_world_of_a_policy_is_one_that_it_was_tuned_on() -> None:
+    assert not {*CAREFUL_SEEDS} & {*CAREFUL_WORLDS, *WORLDS}
+    steps = {each.name: each for each in plan()}
+    assert command_of(steps["careful.json"], ".tuning") == (
+        "scaar tune --dataset lab --seed 11 --seed 12 --seed 15 --seed 16 --limit 300 "
+        "--catch 0.95 --label wrong --out .tuning/careful.json"
+    )
+    assert command_of(steps["careful-4004"], ".tuning") == (
+        "scaar eval run --dataset lab --seed 4004 --limit 300 --policies no_retrieval "
+        "--policy-file .tuning/careful.json --cache-generations "
+        "--out .tuning/careful-4004"
+    )
+    factorial, curve = (command_of(steps[name], ".tuning") for name in (FACTORIAL, LEARNING))
+    assert "--query current_sentence,pfq,span_masked" in factorial
+    assert "--learning-curve 25,50,100,200,400" in curve
+    assert all("--work .tuning/answers" in each for each in (factorial, curve))
+    assert steps[FACTORIAL].limited(40).limit == 40
+
+
+def test_a_folder_belongs_to_one_part() -> None:
+    finished = [FinishedEvaluation(each.name, Path(each.name), "") for each in plan()]
+    parts = [each.among(finished) for each in PARTS]
+    assert sum(map(len, parts)) == len(finished)
+    assert [each[0].name for each in parts[2:]] == ["careful.json", FACTORIAL, LEARNING]
