@@ -15,7 +15,7 @@ WORLDS = (4_001, 4_002, 4_003)
 """Worlds that nothing was chosen on, by their seeds."""
 CAREFUL, CATCH = "careful", 0.95
 """The name of the policy with a controlled risk, and what it is tuned to catch."""
-CAREFUL_SEEDS, CAREFUL_WORLDS = (11, 12, 15, 16), (4_004, 4_005, 4_006)
+CAREFUL_SEEDS, CAREFUL_WORLDS = (11, 12, 15, 16), (4_007, 4_008, 4_009)
 """Development worlds of that policy, and worlds that nothing was chosen on."""
 FACTORIAL, LEARNING = "factorial.json", "learning-curve.json"
 """The reports of the tunings of the factorial and of the learning curve."""

@@ -202,10 +202,10 @@ def test_no_world_of_a_policy_is_one_that_it_was_tuned_on() -> None:
         "scaar tune --dataset lab --seed 11 --seed 12 --seed 15 --seed 16 --limit 300 "
         "--catch 0.95 --label wrong --out .tuning/careful.json"
     )
-    assert command_of(steps["careful-4004"], ".tuning") == (
-        "scaar eval run --dataset lab --seed 4004 --limit 300 --policies no_retrieval "
+    assert command_of(steps["careful-4007"], ".tuning") == (
+        "scaar eval run --dataset lab --seed 4007 --limit 300 --policies no_retrieval "
         "--policy-file .tuning/careful.json --cache-generations "
-        "--out .tuning/careful-4004"
+        "--out .tuning/careful-4007"
     )
     factorial, curve = (command_of(steps[name], ".tuning") for name in (FACTORIAL, LEARNING))
     assert "--query current_sentence,pfq,span_masked" in factorial

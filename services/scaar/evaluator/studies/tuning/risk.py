@@ -20,7 +20,7 @@ DELTA = 0.05
 """The probability that the risk is above the limit."""
 CALIBRATION_FOLDS = frozenset({3, 4})
 """The folds on which the threshold is tested; the policy is chosen on the others."""
-GRID = 64
+GRID = 256
 """Maximum number of thetas that are tested."""
 
 
