@@ -10,11 +10,11 @@ from scaar.lab.models import LANGUAGE_MODELS
 
 WORLDS = (5_101,)
 """Worlds that nothing was chosen on, by their seeds."""
-WORLD_QUESTIONS = 40
+WORLD_QUESTIONS = 100
 """Number of questions of each world."""
-TAIL_WORLD, TAIL_QUESTIONS = 5_103, 40
+TAIL_WORLD, TAIL_QUESTIONS = 5_103, 100
 """The world of GECE's tables, one question in five of the long tail."""
-LABELLED = 80
+LABELLED = 150
 """Number of questions of the development world that the gates of GECE's tables learn from."""
 THETAS = (0.7, 0.8, 0.9)
 """The thresholds of SCAAR, which its tables use for FLARE and DRAGIN too."""
