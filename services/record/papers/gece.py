@@ -186,6 +186,7 @@ def _ungated(folder: Path) -> Iterator[Method]:
 def _skr(folder: Path) -> Iterator[Method]:
     """Yield SKR: its vote decides, and with GECE the labels do."""
     for each in _gated(folder):
+        assert each.gated is not None
         yield replace(each, name="skr", without=each.gated, full=each.without, gated=None)
 
 

@@ -114,7 +114,7 @@ def _by_index(
     pool = pooled(tuple(folders))
     at = {each.label: each.at for each in rows_of(pool, DENSE)}
     pairs = [
-        (each, *(at[f"{each}:index={index}"] for index in (WORDS, VECTORS))) for each in policies
+        (each, at[f"{each}:index={WORDS}"], at[f"{each}:index={VECTORS}"]) for each in policies
     ]
     table = compared_table(
         pool,

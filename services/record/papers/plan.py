@@ -6,6 +6,7 @@ from record.longtail.plan import LEARNED_BY, TAIL_SHARE, Labels, Proxy
 from record.methods.plan import DEVELOPMENT_SEED, ENCODER
 from record.plan import Step
 from record.steps import Command, Evaluation
+from scaar.evaluator.planning.settings import Value
 from scaar.lab.models import LANGUAGE_MODELS
 
 WORLDS = (5_101,)
@@ -87,7 +88,7 @@ def _of_world(seed: int) -> Iterator[Step]:
     }
     yield evaluation(ENCODERS, NEVER, "scaar", values={"theta": THETAS}, settings=bi_encoder)
     yield evaluation(TIMED, *EVERY, timed=True)
-    last: Mapping[str, tuple[str, ...]] = {"query": ("last_sentence",)}
+    last: Mapping[str, tuple[Value, ...]] = {"query": ("last_sentence",)}
     yield evaluation(TIMING, NEVER, *DYNAMIC, values=last)
     judged = (NEVER, "dragin", "dragin_reference")
     yield evaluation(THETA, *judged, values={**last, "theta": RIND_THETAS})
