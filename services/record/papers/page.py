@@ -162,7 +162,7 @@ def _timing(folders: Sequence[Path]) -> PartContent:
 def _thresholds(folders: Sequence[Path]) -> PartContent:
     title = "Thresholds of RIND, with the last sentence as every query"
     return _matches(
-        folders, THETA, title, lambda row: row.label.replace("query=last_sentence,", "")
+        folders, THETA, title, lambda row: row.label.removesuffix(",query=last_sentence")
     )
 
 
