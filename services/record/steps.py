@@ -93,7 +93,7 @@ class Evaluation:
     def environment(self, results: str) -> Mapping[str, str]:
         """Return the settings that the command reads from the environment."""
         given = {} if self.model == LAB_LM else {MODEL: self.model}
-        settings = (UNCACHED if self.timed else {}) | dict(self.settings)
+        settings = {**(UNCACHED if self.timed else {}), **self.settings}
         return given | {name: value.format(results=results) for name, value in settings.items()}
 
     def arguments(self, results: str) -> tuple[str, ...]:
