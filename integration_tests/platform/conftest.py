@@ -22,11 +22,8 @@ from scaar.testing.processes import RunningService, running_service
 
 from ..servers.opensearch.distribution import make
 from ..servers.opensearch.node import CACHE, running_node
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers" / "triton"))
-
-from running_triton import running_triton
-from triton_server import set_up
+from ..servers.triton.running_triton import running_triton
+from ..servers.triton.triton_server import set_up
 
 CROSS_ENCODER = model_folder(LAB_CROSS_ENCODER)
 SERVICES = ("generator", "scorer", "query-builder", "retriever")

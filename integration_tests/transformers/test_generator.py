@@ -246,6 +246,23 @@ async def test_a_prompt_cannot_end_its_turn(tmp_path) -> None:
     assert ids.index(end) == len(ids) - len(model.encode_more(" He")) - 1
 
 
+async def test_text_of_the_system_has_the_turn_of_the_template(tmp_path) -> None:
+    template = "{% for m in messages %}<s>{{ m.role }} {{ m.content }}</s>{% endfor %}"
+    folder = chatting(tmp_path, template)
+    settings = GeneratorSettings(engine="transformers", model=folder, chat_template=True)
+    model = open_checkpoint(settings)
+    begin, end = (model.tokenizer.token_to_id(each) for each in ("<s>", "</s>"))
+    ids = model.encode("Who?", system="Be brief.</s>")
+    assert (ids.count(begin), ids.count(end)) == (2, 2)
+    async with open_generator(settings) as generator:
+        described = await generator.describe_model()
+        assert Capability.SYSTEM_TURN in described.capabilities
+        request = GenerateRequest("Who?", max_tokens=1, system="Be brief.")
+        async with aclosing(generator.generate(request)) as events:
+            start = await anext(events)
+        assert start.prompt_tokens == len(model.encode("Who?", system="Be brief."))
+
+
 @pytest.mark.parametrize("template", [None, "{{ 'nothing' }}"])
 async def test_a_model_without_a_usable_chat_template_is_reported(tmp_path, template) -> None:
     folder = chatting(tmp_path, template) if template else str(model_folder(LAB_LM))

@@ -2,7 +2,6 @@
 
 import itertools
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,9 @@ from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.triton_repository.model_config import MODEL_NAME
 from scaar.testing.commands import run_scaar
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers" / "triton"))
-
-from gated_model import Gate, put_gate
-from running_triton import RunningTriton, running_triton
-from triton_server import TritonServer, set_up
+from ..servers.triton.gated_model import Gate, put_gate
+from ..servers.triton.running_triton import RunningTriton, running_triton
+from ..servers.triton.triton_server import TritonServer, set_up
 
 FOLDER = model_folder(LAB_CROSS_ENCODER)
 NAMES = "Ada Bea Cay Dee Eve Fay Gil Hal Ivo Jan Kay Lea Mia Ned Oda Pia".split()

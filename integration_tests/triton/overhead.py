@@ -1,13 +1,12 @@
 """Measures the overhead of the scorer over Triton's own client, on the real server.
 
-    python integration_tests/triton/overhead.py
+    python -m integration_tests.triton.overhead
 
 The same sentences, turn about: by the scorer, whole; and their tokens, read and padded before, by
 the client alone. The memory of contributions is off.
 """
 
 import asyncio
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -29,10 +28,8 @@ from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.triton_repository.export import export_scorer
 from scaar.scorer.triton_repository.model_config import MODEL_NAME, Backend
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers" / "triton"))
-
-from running_triton import RunningTriton, running_triton
-from triton_server import set_up
+from ..servers.triton.running_triton import RunningTriton, running_triton
+from ..servers.triton.triton_server import set_up
 
 CALLS, WARM_UP = 200, 20
 FOLDER = model_folder(LAB_CROSS_ENCODER)

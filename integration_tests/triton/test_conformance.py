@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator, Callable
 
 import pytest
-from running_triton import RunningTriton
 
 from scaar.core.ports import ContributionScorer
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.testing.conformance.scorer import ScorerConformance
 from scaar.testing.sockets import TRANSPORTS, scorer_by
+
+from ..servers.triton.running_triton import RunningTriton
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

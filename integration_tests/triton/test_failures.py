@@ -7,10 +7,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-from gated_model import Gate, held_back, put_gate, score
-from running_triton import PATIENCE_S, RunningTriton, free_port, running_triton
-from triton_counts import counts_of, counts_since, queued
-from triton_server import TritonServer
 
 from scaar.core.errors import (
     BackendUnavailable,
@@ -24,6 +20,12 @@ from scaar.core.types import ScoreRequest
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.testing.sockets import TRANSPORTS, scorer_by
+
+from ..servers.server_process import free_port
+from ..servers.triton.gated_model import Gate, held_back, put_gate, score
+from ..servers.triton.running_triton import PATIENCE_S, RunningTriton, running_triton
+from ..servers.triton.triton_counts import counts_of, counts_since, queued
+from ..servers.triton.triton_server import TritonServer
 
 SettingsFor = Callable[..., ScorerSettings]
 

@@ -6,10 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gated_model import Gate, held_back, score
-from running_triton import RunningTriton, running_triton
-from triton_counts import counts_of, counts_since, queued
-from triton_server import TritonServer
 from tritonclient.grpc import InferInput
 from tritonclient.grpc.aio import InferenceServerClient
 from tritonclient.utils import InferenceServerException
@@ -20,6 +16,11 @@ from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.triton_repository.golden import GOLDEN_FILE, check_parity, read_golden
 from scaar.scorer.triton_repository.model_config import MODEL_NAME
+
+from ..servers.triton.gated_model import Gate, held_back, score
+from ..servers.triton.running_triton import RunningTriton, running_triton
+from ..servers.triton.triton_counts import counts_of, counts_since, queued
+from ..servers.triton.triton_server import TritonServer
 
 SettingsFor = Callable[..., ScorerSettings]
 

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from running_triton import PATIENCE_S, RunningTriton, free_port, running_triton
-from triton_server import TritonServer
 
 from scaar.core.types import ScoreRequest
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
 from scaar.runtime.channels import open_channel
 from scaar.wire.scorer import SERVICE_NAME, RemoteScorer
+
+from ..servers.server_process import free_port
+from ..servers.triton.running_triton import PATIENCE_S, RunningTriton, running_triton
+from ..servers.triton.triton_server import TritonServer
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING

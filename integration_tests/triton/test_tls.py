@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from running_triton import RunningTriton, TritonTls, running_triton
-from triton_server import TritonServer
 
 from scaar.core.errors import BackendUnavailable, CapabilityMissing
 from scaar.core.types import ScoreRequest
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.testing.certificates import Authority, Issued
+
+from ..servers.triton.running_triton import RunningTriton, TritonTls, running_triton
+from ..servers.triton.triton_server import TritonServer
 
 SettingsFor = Callable[..., ScorerSettings]
 

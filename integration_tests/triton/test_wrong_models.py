@@ -8,8 +8,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-from running_triton import PATIENCE_S, RunningTriton, free_port, running_triton
-from triton_server import TritonServer
 
 from scaar.core.errors import BackendUnavailable, CapabilityMissing
 from scaar.core.ports import ContributionScorer
@@ -18,6 +16,10 @@ from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.triton_repository.model_config import MODEL_NAME
 from scaar.testing.sockets import scorer_by
+
+from ..servers.server_process import free_port
+from ..servers.triton.running_triton import PATIENCE_S, RunningTriton, running_triton
+from ..servers.triton.triton_server import TritonServer
 
 SettingsFor = Callable[..., ScorerSettings]
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from running_triton import PATIENCE_S
-
 from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScoreRequest
 from scaar.scorer.triton_repository.model_config import MODEL_NAME
+
+from .running_triton import PATIENCE_S
 
 _WAITING = '''
 

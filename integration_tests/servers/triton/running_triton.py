@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -12,13 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
-from triton_server import TritonServer
 from tritonclient.grpc import InferenceServerClient
 from tritonclient.utils import InferenceServerException
+
+from ..server_process import free_port
+from .triton_server import TritonServer
 
 PATIENCE_S = 60.0
 """How long a test waits for what must come."""
 
+_START_S = 300.0
 _END_S = 3.0
 
 
@@ -112,16 +114,8 @@ def running_triton(
                 each.unlink()
 
 
-def free_port() -> int:
-    """A port that nothing listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def _wait_until_ready(running: RunningTriton, tls: TritonTls | None) -> None:
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + _START_S
     with InferenceServerClient(running.target, creds=_credentials(tls)) as client:
         while time.monotonic() < until:
             if running.process.poll() is not None:

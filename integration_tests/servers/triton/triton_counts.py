@@ -6,10 +6,11 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Self
 
-from running_triton import PATIENCE_S, RunningTriton
 from tritonclient.grpc.aio import InferenceServerClient
 
 from scaar.scorer.triton_repository.model_config import MODEL_NAME
+
+from .running_triton import PATIENCE_S, RunningTriton
 
 
 @dataclass(frozen=True, slots=True)

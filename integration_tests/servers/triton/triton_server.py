@@ -1,6 +1,6 @@
 """Sets the real Triton server up in a folder, from PyPI, once; says what it does.
 
-    python integration_tests/servers/triton/triton_server.py [HOME]
+    python -m integration_tests.servers.triton.triton_server [HOME]
 
 HOME is the folder ``.cache`` beside this file unless given (about 500 MB). The server has the
 Python back end and no other. Started again, it does nothing.
@@ -13,6 +13,8 @@ import sysconfig
 import venv
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..cache import locked
 
 HERE = Path(__file__).parent
 DEFAULT_HOME = HERE / ".cache"
@@ -72,6 +74,11 @@ class TritonServer:
 def set_up(home: Path = DEFAULT_HOME) -> TritonServer:
     """The server in the folder, made where it is not there or other packages are asked for."""
     server = TritonServer(home.absolute())
+    with locked(server.home / "venv"):
+        return _set_up(server)
+
+
+def _set_up(server: TritonServer) -> TritonServer:
     requirements = (HERE / "requirements.txt").read_text()
     stamp = server.home / "installed.txt"
     if stamp.is_file() and stamp.read_text() == requirements:

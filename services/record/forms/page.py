@@ -14,12 +14,12 @@ from record.forms.detection import (
     read_detections,
 )
 from record.forms.effects import finding, gain, is_main_with_free_words, mean_over, slope
-from record.forms.plan import ARMS, CONSTANT, SCORER, TRIGGERS
+from record.forms.plan import ARMS, CONSTANT, RIVALS, SCORER, TRIGGERS
 from scaar.core.errors import NotFound
 from scaar.evaluator.report.cells import estimated, number, text
 from scaar.evaluator.report.markdown import item_to_markdown
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.estimate import estimate
+from scaar.evaluator.statistics.estimate import Estimate, estimate
 from scaar.evaluator.store.files import make_folder, write_whole
 
 NAME = "sentence-forms-results.md"
@@ -66,10 +66,28 @@ def _sentences(detections: Sequence[FormDetection], samples: FilmSamples) -> Ite
         f"and {wrong:,} of these are wrong."
     )
     chosen = [each for each in detections if is_main_with_free_words(each)]
-    yield "\n".join(
-        f"- `{trigger}`, main arm with free words: {finding(chosen, samples, trigger)}."
-        for trigger in TRIGGERS
-    )
+    main = [each for each in detections if not each.form.padded]
+    lines = []
+    for trigger in TRIGGERS:
+        rising = _signed(slope(main, samples, trigger, SCORER).estimate)
+        over = ", ".join(
+            f"`{rival}` by "
+            + _signed(gain(chosen, samples, ((trigger, SCORER), (trigger, rival))).estimate)
+            for rival in RIVALS
+        )
+        lines += [
+            f"- `{trigger}`: the gain of `{SCORER}` over `{CONSTANT}` rises by {rising} AUROC from "
+            "no free words to all.",
+            f"- `{trigger}`, forms with free words: `{SCORER}` differs in AUROC from {over}: "
+            f"{finding(chosen, samples, trigger)}.",
+        ]
+    yield "\n".join(lines)
+
+
+def _signed(found: Estimate) -> str:
+    if found.value is None or found.low is None or found.high is None:
+        return "an undefined amount"
+    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
 
 
 def _slopes(detections: Sequence[FormDetection], samples: FilmSamples) -> Table:

@@ -86,6 +86,7 @@ class Client:
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        logprobs: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> AsyncIterator[AsyncIterator[AnswerEvent]]:
@@ -106,6 +107,7 @@ class Client:
             filters=filters,
             messages=messages,
             rewrite=rewrite,
+            logprobs=logprobs,
         )
         async with aclosing(self._answerer.stream_answer(request)) as events:
             yield events
@@ -123,6 +125,7 @@ class Client:
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        logprobs: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> Answer:
@@ -140,6 +143,7 @@ class Client:
             filters=filters,
             messages=messages,
             rewrite=rewrite,
+            logprobs=logprobs,
         )
         return await self._answerer.answer(request)
 

@@ -48,6 +48,7 @@ def answer_request(
     filters: Filters,
     messages: Messages,
     rewrite: Rewrite | str,
+    logprobs: bool,
 ) -> AnswerRequest:
     """Return the request for an answer.
 
@@ -66,6 +67,7 @@ def answer_request(
         filters=filter_choices(filters),
         messages=message_choices(messages),
         rewrite=choice(Rewrite, rewrite, "rewrite"),
+        logprobs=logprobs,
     )
 
 

@@ -54,6 +54,7 @@ class SyncClient:
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        logprobs: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> AbstractContextManager[Iterator[AnswerEvent]]:
@@ -72,6 +73,7 @@ class SyncClient:
             filters=filters,
             messages=messages,
             rewrite=rewrite,
+            logprobs=logprobs,
         )
         return self._thread.stream(stream)
 
@@ -88,6 +90,7 @@ class SyncClient:
         request_id: str = "",
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
+        logprobs: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> Answer:
@@ -103,6 +106,7 @@ class SyncClient:
             filters=filters,
             messages=messages,
             rewrite=rewrite,
+            logprobs=logprobs,
         )
         return self._thread.run(answer)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scaar.console.differences import Difference, Piece, difference, marked, words_to_mark
+from scaar.console.query_view import QueryView, query_view
 from scaar.console.timeline import Span, spans_of, stages_of, totals_of
 from scaar.console.words import Words, words_of
 from scaar.core.policies.settings import SETTINGS
@@ -40,15 +41,6 @@ class Section:
 
     sentence: int | None
     blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryWord:
-    """A word of the draft, and whether the query has it, with the reason if not."""
-
-    text: str
-    kept: bool
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +113,8 @@ class Blocks:
                 )
             case QueryBuilt():
                 self._query = f"{event.query.text} {event.query.fused_with}"
-                draft = self._query_words(event)
-                return Block(kind, event, {"draft": draft, "number": self._number})
+                found = self._query_view(event)
+                return Block(kind, event, {"found": found, "number": self._number})
             case PassagesRetrieved():
                 return Block(kind, event, {"passages": self._passage_views(event)})
             case SentenceRegenerated():
@@ -133,15 +125,11 @@ class Blocks:
     def _words(self, event: SentenceJudged, tokens: Sequence[Token]) -> Words | None:
         return words_of(event, self._policy, tokens) if self._policy is not None else None
 
-    def _query_words(self, event: QueryBuilt) -> tuple[QueryWord, ...]:
+    def _query_view(self, event: QueryBuilt) -> QueryView | None:
         judged = self._judged.get(event.sentence)
-        if judged is None or not event.query.kept:
-            return ()
-        kept = frozenset(event.query.kept)
-        return tuple(
-            QueryWord(word.text, at in kept, _reason(word.uncertain, event.query.formulation))
-            for at, word in enumerate(judged.words)
-        )
+        if judged is None or self._policy is None:
+            return None
+        return query_view(event.query, judged, self._policy)
 
     def _passage_views(self, event: PassagesRetrieved) -> tuple[PassageView, ...]:
         wanted = words_to_mark(self._query)
@@ -221,11 +209,3 @@ def _sections(events: Iterable[AnswerEvent]) -> Iterable[Section]:
             of_sentence = key
         found[-1][1].append(block)
     return [Section(sentence, tuple(held)) for sentence, held in found]
-
-
-def _reason(uncertain: bool, formulation: str) -> str:
-    if uncertain:
-        return "left out: uncertain"
-    if formulation == "pfq":
-        return "left out: not among the top words by contribution"
-    return "left out by the formulation"

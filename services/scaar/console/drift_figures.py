@@ -1,14 +1,15 @@
 """The figures of the drift page: rates and means of answers over time, by policy and artefact."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
 from scaar.console.data_tables import NOTHING, Cell, Column, DataTable, Mark, data_table
+from scaar.console.drift_rates import RATES, Rate
 from scaar.console.drift_search import DriftSearch, seconds_of
 from scaar.console.line_chart import MAX_SERIES, ChartSeries, LineChart
-from scaar.console.number_text import count, decimal_text, share_of
+from scaar.console.number_text import count, decimal_text
 from scaar.console.policy_rows import policy_href
-from scaar.core.records import RecordGroup
+from scaar.core.records import RecordGroup, RecordMoments
 from scaar.core.types import ExpectedCost, PolicyDescription
 
 _SUMS = (
@@ -19,97 +20,6 @@ _SUMS = (
 _SHORT_DIGEST = 8
 _FAR = 0.25
 """Difference from an expectation, as a share of it, from which it is marked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A figure of the answers of a period; ``factor`` converts it to its unit."""
-
-    name: str
-    title: str
-    unit: str
-    meaning: str
-    value: Callable[[RecordGroup], float | None]
-    decimals: int = 1
-    expected: Callable[[ExpectedCost], float] | None = None
-
-    def text(self, value: float | None) -> str:
-        """Return the text of a value."""
-        return "–" if value is None else decimal_text(value, self.decimals)
-
-    @property
-    def label(self) -> str:
-        """The title with the unit."""
-        return f"{self.title} ({self.unit})"
-
-
-def _percent(part: str, whole: str) -> Callable[[RecordGroup], float | None]:
-    def value(group: RecordGroup) -> float | None:
-        share = share_of(getattr(group, part), getattr(group, whole))
-        return None if share is None else 100 * share
-
-    return value
-
-
-RATES = (
-    Rate(
-        "trigger_rate",
-        "Trigger rate",
-        "% of judged drafts",
-        "Uncertain drafts, as a share of the drafts that the trigger judged.",
-        _percent("uncertain_drafts", "judged_drafts"),
-        expected=lambda cost: 100 * cost.trigger_rate,
-    ),
-    Rate(
-        "retrievals",
-        "Retrievals per answer",
-        "mean number",
-        "Mean number of retrievals of an answer. The expectation counts searches, of which a "
-        "retrieval with a fused query makes two.",
-        lambda group: share_of(group.retrievals, group.answers),
-        decimals=2,
-        expected=lambda cost: cost.searches_per_answer,
-    ),
-    Rate(
-        "probability",
-        "Mean P′",
-        "0 to 1",
-        "Mean over the answers of the mean probability of the words of their judged drafts. A "
-        "model that is less sure of its words has a lower one.",
-        lambda group: group.mean_probability,
-        decimals=3,
-    ),
-    Rate(
-        "degraded",
-        "Degraded sentences",
-        "% of accepted sentences",
-        "Sentences whose draft was accepted because a service failed.",
-        _percent("degraded_sentences", "sentences"),
-    ),
-    Rate(
-        "failed",
-        "Failures",
-        "% of answers",
-        "Answers that failed or were cancelled.",
-        _percent("failed", "answers"),
-    ),
-    Rate(
-        "latency",
-        "Latency",
-        "ms, mean",
-        "Mean time from the request to the end of the answer.",
-        lambda group: group.mean_latency_ms if group.answers else None,
-        decimals=0,
-    ),
-    Rate(
-        "answers",
-        "Answers",
-        "number",
-        "Number of answers, failed ones included. Rates of few answers vary by chance.",
-        lambda group: float(group.answers),
-        decimals=0,
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +72,26 @@ def drift_series(
 def merged(groups: Sequence[RecordGroup]) -> RecordGroup:
     """Return one group of several: sums, and means weighted by answers."""
     sums = {name: sum(getattr(each, name) for each in groups) for name in _SUMS}
-    known = [(each.mean_probability, each.answers) for each in groups]
+    known = [
+        (each.mean_probability, each.moments.with_probability if each.moments else each.answers)
+        for each in groups
+    ]
     return replace(
         groups[0],
         **sums,
         mean_probability=_mean([(value, n) for value, n in known if value is not None]),
         mean_latency_ms=_mean([(each.mean_latency_ms, each.answers) for each in groups]) or 0.0,
+        moments=_added([each.moments for each in groups]),
     )
+
+
+def _added(moments: Sequence[RecordMoments | None]) -> RecordMoments | None:
+    """Return the sums of all groups; None if one has none."""
+    known = [each for each in moments if each is not None]
+    if len(known) < len(moments):
+        return None
+    names = [each.name for each in fields(RecordMoments)]
+    return RecordMoments(**{name: sum(getattr(each, name) for each in known) for name in names})
 
 
 def drift_charts(search: DriftSearch, series: Sequence[DriftSeries]) -> tuple[LineChart, ...]:
@@ -180,14 +103,18 @@ def period_table(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries])
     """Return the values of a chart as a table, of the periods with an answer."""
     shown = series[:MAX_SERIES]
     columns = [Column("Period", "Start of the period.", "UTC")]
-    columns += [Column(each.name, rate.meaning, number=True) for each in shown]
+    columns += [Column(each.name, rate.explained, number=True) for each in shown]
     rows = []
     for start in search.starts:
         groups = [each.groups.get(start) for each in shown]
         if any(groups):
-            values = [None if each is None else rate.value(each) for each in groups]
-            rows.append([Cell(search.label(start)), *(Cell(rate.text(each)) for each in values)])
+            cells = [NOTHING if each is None else _cell(rate, each) for each in groups]
+            rows.append([Cell(search.label(start)), *cells])
     return data_table(rate.label, columns, rows)
+
+
+def _cell(rate: Rate, group: RecordGroup) -> Cell:
+    return Cell(f"{rate.text(rate.value(group))} {rate.interval_text(group)}".rstrip())
 
 
 def overview_table(series: Sequence[DriftSeries]) -> DataTable:
@@ -205,8 +132,11 @@ def overview_table(series: Sequence[DriftSeries]) -> DataTable:
 
 def _overview_meaning(rate: Rate) -> str:
     if rate.expected is None:
-        return rate.meaning
-    return f"{rate.meaning} Marked if it differs from the expectation by more than a quarter of it."
+        return rate.explained
+    return (
+        f"{rate.explained} Marked if it differs from the expectation by more than a quarter of it, "
+        "and as a warning unless its interval has the expectation."
+    )
 
 
 def _overview_cell(rate: Rate, series: DriftSeries) -> Cell:
@@ -216,16 +146,17 @@ def _overview_cell(rate: Rate, series: DriftSeries) -> Cell:
     if value is None:
         return NOTHING
     if rate.expected is None or series.expected is None:
-        return Cell(rate.text(value))
-    expected = rate.expected(series.expected)
+        return Cell(rate.text(value), note=rate.interval_text(series.total))
+    expected, interval = rate.expected(series.expected), rate.interval_of(series.total)
     difference = decimal_text(value - expected, rate.decimals, sign="+")
-    far = abs(value - expected) > _FAR * max(expected, 1e-9)
-    marks = (Mark("over 25% off", "warn"),) if far else ()
-    return Cell(
-        rate.text(value),
-        note=f"expected {rate.text(expected)}, difference {difference}",
-        marks=marks,
-    )
+    marks: tuple[Mark, ...] = ()
+    if abs(value - expected) > _FAR * max(expected, 1e-9):
+        by_chance = interval is not None and interval.has(expected)
+        marks = (Mark("over 25% off", "plain" if by_chance else "warn"),)
+    notes = [f"expected {rate.text(expected)}", f"difference {difference}"]
+    if interval is not None:
+        notes.insert(0, rate.interval_text(series.total))
+    return Cell(rate.text(value), note=", ".join(notes), marks=marks)
 
 
 def _chart(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries]) -> LineChart:
@@ -233,9 +164,10 @@ def _chart(rate: Rate, search: DriftSearch, series: Sequence[DriftSeries]) -> Li
     for each in series:
         groups = [each.groups.get(start) for start in search.starts]
         values = tuple(None if group is None else rate.value(group) for group in groups)
+        intervals = tuple(None if group is None else rate.interval_of(group) for group in groups)
         level = each.expected if rate.expected is not None else None
         expected = rate.expected(level) if rate.expected is not None and level is not None else None
-        lines.append(ChartSeries(each.name, values, expected))
+        lines.append(ChartSeries(each.name, values, expected, intervals))
     return LineChart(
         rate.name,
         rate.label,

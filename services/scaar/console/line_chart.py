@@ -1,4 +1,4 @@
-"""Line charts as SVG: a value by period for every series, with an expected level of some.
+"""Line charts as SVG: a value by period for every series, with its interval and expected level.
 
 Colours come from the style sheet of the page, so that a chart is light or dark with its page and
 black on white in print. Series differ by marker and dashes as well as by colour. A line has a gap
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from scaar.console.drift_intervals import Interval
 from scaar.evaluator.report.scale import Scale, scale
 
 WIDTH, HEIGHT = 420, 250
@@ -23,6 +24,8 @@ _SHAPES = (
     "M5 9.5l4.5-8h-9z",
     "M3.5 .5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
 )
+_BESIDE = 1.6
+"""Distance between the intervals of two series in the same period."""
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "5 2", "1 2")
 
 
@@ -30,12 +33,14 @@ _DASHES = ("", "7 3", "2 3", "9 3 2 3", "5 2", "1 2")
 class ChartSeries:
     """The values of a series, one a period; None where a period has none.
 
-    ``expected`` is drawn as a level of its own, None without one.
+    ``expected`` is drawn as a level of its own, None without one, and ``intervals``, one a period,
+    as vertical lines.
     """
 
     name: str
     values: tuple[float | None, ...]
     expected: float | None = None
+    intervals: tuple[Interval | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ def chart_svg(chart: LineChart) -> str:
         raise ValueError(f"a chart has at most {MAX_SERIES} series")
     values = [value for each in chart.series for value in each.values if value is not None]
     levels = [each.expected for each in chart.series if each.expected is not None]
+    levels += [each.high for one in chart.series for each in one.intervals if each is not None]
     bottom = HEIGHT - _BOTTOM
     y = scale(
         (0.0, *values, *levels) if any((*values, *levels)) else (0.0, 1.0), bottom, _TOP, ticks=4
@@ -100,12 +106,23 @@ def _series(chart: LineChart, at: int, series: ChartSeries, y: Scale) -> Iterato
             f'<text class="expected" x="{WIDTH - _RIGHT}" y="{level - 4:g}" text-anchor="end">'
             f"expected {series.expected:.3g}</text>"
         )
+    if lines := "".join(_interval_lines(chart, at, series, y)):
+        yield f'<path class="interval" d="{lines}"/>'
     for part in _parts(series.values):
         places = [f"{_across(chart, period)} {y.place(value)}" for period, value in part]
         line = "L".join(places) if len(places) > 1 else f"{places[0]}h0"
         ends = "".join(f' marker-{end}="url(#{marker})"' for end in ("start", "mid", "end"))
         yield f'<path class="line" d="M{line}"{_dashes(at)}{ends}/>'
     yield "</g>"
+
+
+def _interval_lines(chart: LineChart, at: int, series: ChartSeries, y: Scale) -> Iterator[str]:
+    """Yield the lines of the intervals, those of several series beside each other."""
+    beside = (at - (len(chart.series) - 1) / 2) * _BESIDE
+    for period, each in enumerate(series.intervals):
+        if each is not None:
+            place = round(_across(chart, period) + beside, 1)
+            yield f"M{place} {y.place(each.low)}V{y.place(each.high)}"
 
 
 def _parts(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scaar.console.what_if_cost import Cost, costs_of
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, ScaarError, WrongState
 from scaar.core.policies import PRESETS
 from scaar.core.ports import Records
@@ -30,7 +31,7 @@ class WhatIf:
 
     An empty ``policy`` is that of the record, an empty ``trigger`` that of the policy. ``moved`` is
     whether policy or trigger differ from those of the form that was sent. ``searches`` are those of
-    the drafts up to the first decision that differs.
+    the drafts up to the first decision that differs, ``costs`` what the record shows beside.
     """
 
     policies: tuple[str, ...]
@@ -44,6 +45,7 @@ class WhatIf:
     moved: bool = False
     found: RecordExplanation | None = None
     searches: int = 0
+    costs: tuple[Cost, ...] = ()
     problem: str = ""
 
     @property
@@ -116,7 +118,8 @@ async def judge_again(
         found = await records.explain_record(request)
     except (InvalidRequest, WrongState, NotFound, DataCorrupt) as error:
         return replace(form_of, problem=_text_of(error))
-    return replace(form_of, found=found, searches=_searches(record, found))
+    searches, costs = _searches(record, found), costs_of(record, found)
+    return replace(form_of, found=found, searches=searches, costs=costs)
 
 
 def _judging(

@@ -11,6 +11,8 @@ from scaar.core.types import (
     AnswerRequest,
     EffectivePolicy,
     PolicyOverrides,
+    Query,
+    QueryWord,
     SentenceJudged,
 )
 
@@ -151,10 +153,19 @@ class ExplainRecordRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedDraft:
-    """A recorded draft judged under other settings, and whether the answer retrieved for it."""
+    """A recorded draft judged under other settings, and whether the answer retrieved for it.
+
+    ``query`` is what the policy would search for, and ``query_words`` are the words of ``judged``
+    for it. None if the policy would not retrieve, if its query is not of the words of the draft,
+    and if the record lacks what the query needs. ``query_cut_off`` is the largest rank by
+    contribution in the query; None unless the formulation ranks the words.
+    """
 
     judged: SentenceJudged
     recorded_retrieving: bool
+    query: Query | None = None
+    query_words: tuple[QueryWord, ...] = ()
+    query_cut_off: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +184,28 @@ class RecordExplanation:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordMoments:
+    """Sums over the answers of a group of squares and products of their columns."""
+
+    retrievals_squared: int = 0
+    judged_squared: int = 0
+    uncertain_squared: int = 0
+    judged_uncertain: int = 0
+    sentences_squared: int = 0
+    degraded_squared: int = 0
+    sentences_degraded: int = 0
+    with_probability: int = 0
+    """Number of answers with a mean probability."""
+    probability_squared: float = 0.0
+    latency_squared: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class RecordGroup:
-    """Counts and means of the records of a period, a tenant and a policy."""
+    """Counts and means of the records of a period, a tenant and a policy.
+
+    The variances of means and shares follow from ``moments``; None if the service has none.
+    """
 
     start: str
     tenant: str
@@ -196,3 +227,4 @@ class RecordGroup:
     correct: int = 0
     wrong: int = 0
     partial: int = 0
+    moments: RecordMoments | None = None

@@ -8,6 +8,7 @@ from typing import Any
 from scaar.core.errors import StreamIncomplete
 from scaar.core.types import (
     AcceptedSentence,
+    AcceptedToken,
     Answer,
     AnswerEnd,
     AnswerFinished,
@@ -46,10 +47,14 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class TextAdded:
-    """Accepted text, and the citations that it adds. It is never taken back."""
+    """Accepted text, and the citations that it adds. It is never taken back.
+
+    ``tokens`` are those of the text, if the request sets ``logprobs``.
+    """
 
     text: str
     citations: tuple[Citation, ...] = ()
+    tokens: tuple[AcceptedToken, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ class Completed:
     """Why the answer is not given; its text is empty."""
     stopped: bool = False
     decisions: tuple[Json, ...] = field(default=(), repr=False)
+    tokens: tuple[AcceptedToken, ...] = field(default=(), repr=False)
+    """The tokens of the text, if the request sets ``logprobs``."""
 
     @property
     def truncated(self) -> bool:
@@ -112,8 +119,8 @@ async def stream_parts(
                         yield part
                 case AnswerFinished():
                     refusal = _refusal(event.answer) if held is not None else ""
-                    rest, sources = content.finish(), _sources(content, style)
-                    for each in () if refusal else (*(held or ()), TextAdded(rest + sources)):
+                    rest = _finished(content, style)
+                    for each in () if refusal else (*(held or ()), rest):
                         if each.text or each.citations:
                             yield each
                     yield _completed(event.answer, content, style, refusal, decisions)
@@ -134,17 +141,21 @@ async def whole_answer(caller: Caller, parameters: AnswerParameters, style: Styl
     content.add_passages(answer.passages)
     for sentence in answer.sentences:
         content.add(sentence)
-    content.finish()
+    _finished(content, style)
     return _completed(answer, content, style, _refusal(answer), ())
 
 
 def _added(content: Content, sentence: AcceptedSentence, style: Style) -> TextAdded:
+    known = len(content.tokens)
     text, citations = content.add(sentence)
-    return TextAdded(text, citations if style.citations != "none" else ())
+    tokens = tuple(content.tokens[known:])
+    return TextAdded(text, citations if style.citations != "none" else (), tokens)
 
 
-def _sources(content: Content, style: Style) -> str:
-    return content.sources() if style.citations == "markdown" else ""
+def _finished(content: Content, style: Style) -> TextAdded:
+    known = len(content.tokens)
+    text = content.finish(with_sources=style.citations == "markdown")
+    return TextAdded(text, tokens=tuple(content.tokens[known:]))
 
 
 def _refusal(answer: Answer) -> str:
@@ -160,5 +171,12 @@ def _completed(
     answer: Answer, content: Content, style: Style, refusal: str, decisions: Sequence[Json]
 ) -> Completed:
     cited = () if refusal or style.citations == "none" else tuple(content.citations)
-    text = "" if refusal else content.text + _sources(content, style)
-    return Completed(answer, text, cited, refusal, content.stopped, tuple(decisions))
+    return Completed(
+        answer,
+        text="" if refusal else content.text,
+        citations=cited,
+        refusal=refusal,
+        stopped=content.stopped,
+        decisions=tuple(decisions),
+        tokens=() if refusal else tuple(content.tokens),
+    )

@@ -35,7 +35,7 @@ from scaar.gateway.options import ScaarOptions
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
 from scaar.gateway.responses import response_events, response_of
-from scaar.gateway.responses_request import ResponsesRequest
+from scaar.gateway.responses_request import ResponsesRequest, fields_of_responses
 from scaar.gateway.search import RetrieveRequest, retrieve
 from scaar.gateway.settings import GatewaySettings
 from scaar.http_server.disconnects import unless_disconnected
@@ -180,11 +180,12 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
         parameters = body.parameters(default_index=settings.default_index)
         style = style_of(body.scaar)
         caller = _caller(orchestrator, request)
-        if not body.stream:
-            work = whole_answer(caller, parameters, style)
-            completed = await unless_disconnected(request.receive, work)
-            return JSONResponse(response_of(completed, parameters, style))
-        parts = await _started(request, caller, parameters, style)
+        with fields_of_responses():
+            if not body.stream:
+                work = whole_answer(caller, parameters, style)
+                completed = await unless_disconnected(request.receive, work)
+                return JSONResponse(response_of(completed, parameters, style))
+            parts = await _started(request, caller, parameters, style)
         return stream(response_events(parts, parameters, style))
 
 

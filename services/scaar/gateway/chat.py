@@ -1,16 +1,17 @@
 """Answers as chat completions, whole and in chunks."""
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from scaar.core.errors import ScaarError
-from scaar.core.types import Usage
+from scaar.core.types import AcceptedToken, Usage
 from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded
 from scaar.gateway.content import Citation, Link
 from scaar.gateway.errors import error_object
 from scaar.gateway.parameters import AnswerParameters
 from scaar.gateway.summary import extra_usage, summary
+from scaar.gateway.token_logprobs import token_entries
 from scaar.http_server.event_stream import DONE, sse
 
 Json = dict[str, Any]
@@ -27,7 +28,7 @@ def chat_completion(completed: Completed, parameters: AnswerParameters, style: S
     choice = {"index": 0, "message": message, "finish_reason": _finish_reason(completed)}
     return {
         **_head(completed.answer.provenance.request_id, parameters, "chat.completion"),
-        "choices": [{**choice, "logprobs": None}],
+        "choices": [{**choice, "logprobs": _logprobs(completed.tokens)}],
         "usage": _usage(completed.answer.usage),
         "scaar": summary(completed, Link(parameters.request.index, style.url_field)),
     }
@@ -55,7 +56,7 @@ async def chat_chunks(
                     delta: Json = {"content": part.text}
                     if part.citations:
                         delta["annotations"] = [_annotation(each) for each in part.citations]
-                    yield sse(_chunk(head, delta))
+                    yield sse(_chunk(head, delta, logprobs=_logprobs(part.tokens)))
                 case Decided():
                     yield sse({**head, "choices": [], "scaar": {"event": part.event}})
                 case Completed():
@@ -83,9 +84,15 @@ def _head(request_id: str, parameters: AnswerParameters, kind: str) -> Json:
     }
 
 
-def _chunk(head: Json, delta: Json, finish_reason: str | None = None) -> Json:
-    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+def _chunk(
+    head: Json, delta: Json, finish_reason: str | None = None, *, logprobs: Json | None = None
+) -> Json:
+    choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish_reason}
     return {**head, "choices": [choice]}
+
+
+def _logprobs(tokens: Sequence[AcceptedToken]) -> Json | None:
+    return {"content": token_entries(tokens), "refusal": None} if tokens else None
 
 
 def _finish_reason(completed: Completed) -> str:

@@ -9,6 +9,7 @@ from scaar.gateway.parameters import (
     IGNORED,
     AnswerParameters,
     MessageText,
+    NoAlternatives,
     Turn,
     answer_parameters,
 )
@@ -60,7 +61,8 @@ class ChatRequest(Options):
     temperature: Temperature = None
     top_p: float | None = Field(default=None, ge=0, le=1)
     n: Literal[1] | None = None
-    logprobs: Literal[False] | None = None
+    logprobs: bool | None = None
+    top_logprobs: NoAlternatives = None
     response_format: ResponseFormat | None = None
     tools: list[Any] | None = Field(default=None, max_length=0)
     tool_choice: Literal["none", "auto"] | None = None
@@ -76,7 +78,6 @@ class ChatRequest(Options):
     seed: Any = IGNORED
     service_tier: Any = IGNORED
     store: Any = IGNORED
-    top_logprobs: Any = IGNORED
     user: Any = IGNORED
     verbosity: Any = IGNORED
     scaar: ScaarOptions = ScaarOptions()
@@ -94,7 +95,12 @@ class ChatRequest(Options):
         ]
         limit = self.max_completion_tokens or self.max_tokens
         return answer_parameters(
-            self.model, turns, self.scaar, max_tokens=limit, default_index=default_index
+            self.model,
+            turns,
+            self.scaar,
+            max_tokens=limit,
+            default_index=default_index,
+            logprobs=bool(self.logprobs),
         )
 
     @property

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from scaar.core.types import AcceptedSentence, Passage, RetrievedPassage
+from scaar.core.types import AcceptedSentence, AcceptedToken, Passage, RetrievedPassage
+from scaar.gateway.token_logprobs import TokenQueue
 
 AnyPassage = Passage | RetrievedPassage
 # Characters of URLs that Markdown leaves as they are; it ends a link at a bracket.
@@ -41,7 +42,8 @@ class Link:
 class Content:
     """The text so far: accepted sentences, without leading white space, up to a stop sequence.
 
-    Text that may be the start of a stop sequence is held back until the next sentence.
+    Text that may be the start of a stop sequence is held back until the next sentence, by whole
+    tokens if the sentences have tokens.
     """
 
     def __init__(self, link: Callable[[AnyPassage], str], stop: Sequence[str] = ()) -> None:
@@ -49,7 +51,10 @@ class Content:
         self._stop = stop
         self._passages: dict[str, AnyPassage] = {}
         self._held = ""
+        self._held_tokens = TokenQueue()
         self.text = ""
+        self.tokens: list[AcceptedToken] = []
+        """The tokens of the text, if the sentences have tokens."""
         self.citations: list[Citation] = []
         self.stopped = False
         """Whether a stop sequence has ended the text."""
@@ -63,6 +68,7 @@ class Content:
         if self.stopped:
             return "", ()
         text = sentence.text if self.text or self._held else sentence.text.lstrip()
+        self._held_tokens.extend(sentence.tokens, skipped=len(sentence.text) - len(text))
         start = len(self.text) + len(self._held) + len(text) - len(text.lstrip())
         added = self._release(self._held + text)
         end = min(len(self.text) + len(self._held), start + len(text.strip()))
@@ -76,13 +82,18 @@ class Content:
         self.citations += found
         return added, found
 
-    def finish(self) -> str:
-        """Return the text that was held back."""
+    def finish(self, *, with_sources: bool) -> str:
+        """Return the text that was held back, with the list of sources after it."""
         held, self._held = self._held, ""
-        self.text += held
-        return held
+        if held:
+            self.tokens += self._held_tokens.take(len(held))
+        sources = self._sources() if with_sources else ""
+        if sources and self.tokens:
+            self.tokens.append(AcceptedToken(sources))
+        self.text += held + sources
+        return held + sources
 
-    def sources(self) -> str:
+    def _sources(self) -> str:
         """Return the cited passages as a list in Markdown, each once; empty without citations."""
         titles = {each.url: each.title for each in self.citations}
         lines = [
@@ -99,9 +110,10 @@ class Content:
             text = text[: min(found)]
         else:
             kept = max((_overlap(text, each) for each in self._stop), default=0)
-            self._held = text[len(text) - kept :]
-            text = text[: len(text) - kept]
+            released = self._held_tokens.whole(len(text) - kept)
+            self._held, text = text[released:], text[:released]
         self.text += text
+        self.tokens += self._held_tokens.take(len(text))
         return text
 
 

@@ -60,13 +60,19 @@ def status_of(error: ScaarError) -> int:
 
 def error_object(error: ScaarError) -> dict[str, Any]:
     """Return the error as OpenAI's error object. ``code`` is the stable reason of the contract."""
-    violations = error.violations if isinstance(error, InvalidRequest) else ()
     return {
         "message": error.message,
         "type": _TYPES.get(status_of(error), "server_error"),
-        "param": violations[0].field if violations else None,
+        "param": _param(error),
         "code": error.reason,
     }
+
+
+def _param(error: ScaarError) -> str | None:
+    """Return the first field of the request that the error names."""
+    if isinstance(error, InvalidRequest):
+        return error.violations[0].field
+    return error.metadata.get("field")
 
 
 def error_response(error: ScaarError) -> JSONResponse:

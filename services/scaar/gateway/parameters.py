@@ -14,6 +14,8 @@ from scaar.gateway.model_names import ModelName
 from scaar.gateway.options import ScaarOptions
 
 IGNORED = Field(default=None, description="Accepted and ignored.")
+NoAlternatives = Annotated[int | None, Field(ge=0, le=0)]
+"""Number of alternatives of each token; none are returned."""
 _TEXT_PARTS = ("text", "input_text", "output_text")
 
 
@@ -64,6 +66,7 @@ def answer_parameters(
     *,
     max_tokens: int | None,
     default_index: str,
+    logprobs: bool = False,
 ) -> AnswerParameters:
     """Return the parameters of an answer to the last message.
 
@@ -89,6 +92,7 @@ def answer_parameters(
         filters=filter_choices(options.filters),
         messages=() if alone else messages,
         rewrite=Rewrite(options.rewrite),
+        logprobs=logprobs,
     )
     return AnswerParameters(model, request)
 

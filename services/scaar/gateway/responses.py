@@ -1,7 +1,7 @@
 """Answers as OpenAI's responses, whole and as semantic events."""
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from scaar.core.errors import ScaarError
@@ -11,6 +11,7 @@ from scaar.gateway.content import Citation, Link
 from scaar.gateway.errors import error_object
 from scaar.gateway.parameters import AnswerParameters
 from scaar.gateway.summary import extra_usage, summary
+from scaar.gateway.token_logprobs import token_entries
 from scaar.http_server.event_stream import sse
 
 Json = dict[str, Any]
@@ -54,12 +55,13 @@ async def response_events(
                 case TextAdded():
                     at = {"item_id": item_id, "output_index": 0, "content_index": 0}
                     if not text:
-                        empty = _text("", [])
+                        empty = _text("")
                         yield stream.event("response.content_part.added", **at, part=empty)
                     text += part.text
                     if part.text:
                         name = "response.output_text.delta"
-                        yield stream.event(name, **at, delta=part.text, logprobs=[])
+                        entries = token_entries(part.tokens)
+                        yield stream.event(name, **at, delta=part.text, logprobs=entries)
                     for each in part.citations:
                         yield stream.event(
                             "response.output_text.annotation.added",
@@ -105,15 +107,15 @@ def _ending(
     part = item["content"][0]
     events = []
     if not had_text:
-        empty = {"type": "refusal", "refusal": ""} if completed.refusal else _text("", [])
+        empty = {"type": "refusal", "refusal": ""} if completed.refusal else _text("")
         events.append(stream.event("response.content_part.added", **at, part=empty))
     if completed.refusal:
         delta = completed.refusal
         events.append(stream.event("response.refusal.delta", **at, delta=delta))
         events.append(stream.event("response.refusal.done", **at, refusal=delta))
     else:
-        text = completed.text
-        events.append(stream.event("response.output_text.done", **at, text=text, logprobs=[]))
+        done = {"text": part["text"], "logprobs": part["logprobs"]}
+        events.append(stream.event("response.output_text.done", **at, **done))
     events.append(stream.event("response.content_part.done", **at, part=part))
     events.append(stream.event("response.output_item.done", output_index=0, item=item))
     events.append(stream.event(f"response.{whole['status']}", response=whole))
@@ -158,11 +160,13 @@ def _message(request_id: str, status: str, content: list[Json]) -> Json:
 def _part(completed: Completed) -> Json:
     if completed.refusal:
         return {"type": "refusal", "refusal": completed.refusal}
-    return _text(completed.text, [_annotation(each) for each in completed.citations])
+    annotations = [_annotation(each) for each in completed.citations]
+    return _text(completed.text, annotations, token_entries(completed.tokens))
 
 
-def _text(text: str, annotations: list[Json]) -> Json:
-    return {"type": "output_text", "text": text, "annotations": annotations, "logprobs": []}
+def _text(text: str, annotations: Sequence[Json] = (), logprobs: Sequence[Json] = ()) -> Json:
+    given = {"annotations": list(annotations), "logprobs": list(logprobs)}
+    return {"type": "output_text", "text": text, **given}
 
 
 def _annotation(citation: Citation) -> Json:

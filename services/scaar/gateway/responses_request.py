@@ -1,15 +1,18 @@
 """Requests of ``/v1/responses``."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from pydantic import Field
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.gateway.options import Options, ScaarOptions, Temperature
 from scaar.gateway.parameters import (
     IGNORED,
     AnswerParameters,
     MessageText,
+    NoAlternatives,
     Turn,
     answer_parameters,
 )
@@ -60,7 +63,7 @@ class ResponsesRequest(Options):
     background: Literal[False] | None = None
     previous_response_id: None = None
     conversation: None = None
-    include: list[str] | None = Field(default=None, max_length=0)
+    include: list[Literal["message.output_text.logprobs"]] | None = None
     max_tool_calls: Any = IGNORED
     metadata: Any = IGNORED
     parallel_tool_calls: Any = IGNORED
@@ -70,7 +73,7 @@ class ResponsesRequest(Options):
     service_tier: Any = IGNORED
     store: Any = IGNORED
     stream_options: Any = IGNORED
-    top_logprobs: Any = IGNORED
+    top_logprobs: NoAlternatives = None
     truncation: Any = IGNORED
     user: Any = IGNORED
     scaar: ScaarOptions = ScaarOptions()
@@ -97,7 +100,20 @@ class ResponsesRequest(Options):
                 self.scaar,
                 max_tokens=self.max_output_tokens,
                 default_index=default_index,
+                logprobs=bool(self.include),
             )
         except InvalidRequest as error:
             # The conversation of this interface is its input.
             raise InvalidRequest.of("input", error.violations[0].description) from error
+
+
+@contextmanager
+def fields_of_responses() -> Iterator[None]:
+    """Name the fields of the contract in errors as the fields of this interface."""
+    try:
+        yield
+    except CapabilityMissing as error:
+        if error.metadata.get("field") != "logprobs":
+            raise
+        metadata = {**error.metadata, "field": "include"}
+        raise CapabilityMissing(error.message, **metadata) from error

@@ -44,6 +44,7 @@ def check_generate(
         CapabilityMissing: the request needs a capability that the engine lacks.
     """
     wrong = [
+        *_check_text("system", request.system),
         *_check_text("prompt", request.prompt),
         *_check_text("prefix", request.prefix),
         *_check_ids("prefix_token_ids", request.prefix_token_ids, vocabulary),
@@ -63,17 +64,20 @@ def check_generate(
 
 
 def check_capabilities(
-    request: GenerateRequest | LogprobsRequest, capabilities: Collection[Capability]
+    request: GenerateRequest | LogprobsRequest | AttendRequest,
+    capabilities: Collection[Capability],
 ) -> None:
     """Check that the engine has the capabilities that the fields of a request need.
 
     Raises:
         CapabilityMissing: naming the field and the capability.
     """
-    needs = {"named_tokens": (Capability.NAMED_TOKENS, bool(request.named_tokens))}
+    needs = {"system": (Capability.SYSTEM_TURN, bool(request.system))}
+    if not isinstance(request, AttendRequest):
+        needs["named_tokens"] = (Capability.NAMED_TOKENS, bool(request.named_tokens))
     if isinstance(request, LogprobsRequest):
         needs["text"] = (Capability.TEXT_LOGPROBS, True)
-    else:
+    if isinstance(request, GenerateRequest):
         needs |= {
             "attention": (Capability.ATTENTION, request.attention),
             "temperature": (Capability.SAMPLING, request.temperature > 0),
@@ -87,13 +91,17 @@ def check_capabilities(
             )
 
 
-def check_attend(request: AttendRequest, *, vocabulary: int) -> None:
+def check_attend(
+    request: AttendRequest, *, vocabulary: int, capabilities: Collection[Capability] = ()
+) -> None:
     """Validate an attention request, except for its length in tokens.
 
     Raises:
         InvalidRequest: naming every invalid field and its limit.
+        CapabilityMissing: the request needs a capability that the engine lacks.
     """
     wrong = [
+        *_check_text("system", request.system),
         *_check_text("prompt", request.prompt),
         *_check_text("text", request.text),
         *_check_ids("text_token_ids", request.text_token_ids, vocabulary),
@@ -104,6 +112,7 @@ def check_attend(request: AttendRequest, *, vocabulary: int) -> None:
         wrong.append(Violation("ended", f"needs the attention {AttentionKind.MAX_THEN_MEAN}"))
     if wrong:
         raise InvalidRequest(wrong)
+    check_capabilities(request, capabilities)
 
 
 def check_logprobs(
@@ -120,6 +129,7 @@ def check_logprobs(
         CapabilityMissing: the request needs a capability that the engine lacks.
     """
     wrong = [
+        *_check_text("system", request.system),
         *_check_text("prompt", request.prompt),
         *_check_text("text", request.text),
         *_check_ids("text_token_ids", request.text_token_ids, vocabulary),

@@ -32,6 +32,8 @@ class Failure(enum.StrEnum):
     """No token has a log-probability, even if requested."""
     REFUSED_LOGPROBS = "refused-logprobs"
     """Requests for log-probabilities are rejected with HTTP 400, as by some chat models."""
+    REFUSED_SYSTEM = "refused-system"
+    """Turns of the system are rejected with HTTP 400, as by the chat templates of some models."""
     MISSING_LOGPROBS = "missing-logprobs"
     """Every second log-probability is the number that represents -inf."""
     SPLIT_CHARACTERS = "split-characters"

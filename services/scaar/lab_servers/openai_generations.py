@@ -131,6 +131,8 @@ class Generations(RunningGenerations):
         if Failure.REFUSED_LOGPROBS in failures and spec.logprobs:
             code = "unsupported_parameter"
             raise Rejected(400, "Unsupported parameter: 'logprobs'", code=code)
+        if Failure.REFUSED_SYSTEM in failures and spec.system:
+            raise Rejected(400, "System role not supported")
         thinks = {Failure.THINKS, Failure.THINKS_ALWAYS} & failures
         if self._dialect.name == "openai" and "reasoning_effort" in spec.fields and not thinks:
             raise Rejected(400, "Unrecognized request argument supplied: reasoning_effort")

@@ -72,9 +72,13 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """A parsed request; ``prefix`` is the text that the generation continues."""
+    """A parsed request; ``prefix`` is the text that the generation continues.
+
+    ``system`` is the content of a first turn of the system, with which the prompt begins too.
+    """
 
     chat: bool
+    system: str
     prompt: str
     prefix: str
     max_tokens: int
@@ -113,7 +117,9 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
         raise Rejected(400, f"temperature must be 0 to 2, not {temperature}")
     if temperature and not _samples_from_all(payload, dialect):
         raise Rejected(400, "the lab's model samples from its whole vocabulary")
-    prompt, prefix, restated = _turns(payload, dialect) if chat else (_prompt(payload), "", False)
+    system, prompt, prefix, restated = (
+        _turns(payload, dialect) if chat else ("", _prompt(payload), "", False)
+    )
     if not prompt + prefix:
         raise Rejected(400, "the prompt must not be empty")
     logprobs = payload.get("logprobs")
@@ -131,6 +137,7 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
     stop = payload.get("stop") or ()
     return GenerationRequest(
         chat=chat,
+        system=system,
         prompt=prompt,
         prefix=prefix,
         max_tokens=most or default,
@@ -178,11 +185,12 @@ def _prompt(payload: Json) -> str:
     return prompt
 
 
-def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, bool]:
-    """Return prompt and prefix of a chat, and whether a turn instructs the model to continue.
+def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, str, bool]:
+    """Return text of the system, prompt and prefix, and whether a turn instructs to continue.
 
-    The lab's model is not a chat model: the texts of the turns are concatenated, and a last turn
-    with an instruction to continue is followed, as by a chat model.
+    The lab's model is not a chat model: the texts of the turns are concatenated, that of the system
+    with an empty line after it, and a last turn with an instruction to continue is followed, as by
+    a chat model.
     """
     turns = payload.get("messages")
     if not isinstance(turns, list) or not turns:
@@ -191,6 +199,9 @@ def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, bool]:
     texts = [turn.get("content") for turn in turns]
     if not all(isinstance(text, str) for text in texts):
         raise Rejected(400, "content must be a string")
+    system = texts[0] if roles[0] == "system" else ""
+    if system:
+        texts[0] = f"{system}\n\n"
     continued = bool(payload.get("continue_final_message"))
     if continued and payload.get("add_generation_prompt", True):
         text = "Cannot set both `continue_final_message` and `add_generation_prompt` to True."
@@ -201,10 +212,10 @@ def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, bool]:
             raise Rejected(
                 400, "the last message must not be the assistant's unless it is continued"
             )
-        return "".join(texts[:-1]), texts[-1], False
+        return system, "".join(texts[:-1]), texts[-1], False
     if len(roles) > 1 and roles[-2] == "assistant":
-        return "".join(texts[:-2]), texts[-2], True
-    return "".join(texts), "", False
+        return system, "".join(texts[:-2]), texts[-2], True
+    return system, "".join(texts), "", False
 
 
 def too_long(dialect: DialectName, limit: int, read: int, output: int) -> Rejected:

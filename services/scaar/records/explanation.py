@@ -1,8 +1,8 @@
 """Recorded drafts judged again under other settings, without a model."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from scaar.core.errors import InvalidRequest, ScaarError, Violation, WrongState
@@ -11,6 +11,8 @@ from scaar.core.evidence.provider import words_containing
 from scaar.core.policies.checks import check_policy
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import trigger_evidence
+from scaar.core.queries import build_query
+from scaar.core.queries.draft_words import masked_words, query_words, uses_draft
 from scaar.core.records import (
     AnswerRecord,
     ExplainedDraft,
@@ -23,7 +25,6 @@ from scaar.core.text.words import split_tokens, split_words
 from scaar.core.triggers import TRIGGERS, Judgement, learned
 from scaar.core.triggers.rule import first_uncertain
 from scaar.core.types import (
-    AnswerEvent,
     AnswerStarted,
     EffectivePolicy,
     EvidenceKind,
@@ -32,12 +33,13 @@ from scaar.core.types import (
     ModelDescription,
     PolicyOverrides,
     PolicyRequest,
+    QueryRequest,
     SentenceJudged,
     SettingSource,
     Token,
-    TokenDrafted,
     Word,
 )
+from scaar.records.recorded_drafts import RecordedDraft, drafts_in
 
 _Value = TypeVar("_Value")
 
@@ -46,14 +48,6 @@ JUDGING_SETTINGS = ("theta", "theta_cap", "trigger", "granularity", "spare_stop_
 
 # The recommendations of the model that answered are not recorded.
 _NO_MODEL = ModelDescription("", "", "", LogprobKind.UNKNOWN, frozenset(), 0, "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A recorded judgement with the tokens of its draft; None if they are not in the record."""
-
-    judged: SentenceJudged
-    tokens: tuple[Token, ...] | None
 
 
 def explain(record: AnswerRecord, request: ExplainRecordRequest) -> RecordExplanation:
@@ -68,7 +62,7 @@ def explain(record: AnswerRecord, request: ExplainRecordRequest) -> RecordExplan
         raise WrongState("the answer failed before it started: the record has no decision")
     recorded = started.provenance.policy
     policy = _policy_of(recorded, request)
-    drafts = list(_drafts_in(record.events))
+    drafts = list(drafts_in(record))
     if not drafts:
         raise WrongState(f"the policy {recorded.name} judged no draft of this answer")
     judge = _judge_of(record, recorded, policy)
@@ -85,7 +79,9 @@ def explain(record: AnswerRecord, request: ExplainRecordRequest) -> RecordExplan
             retrieving=retrieving,
             score=judgement.score,
         )
-        explained.append(ExplainedDraft(judged, draft.judged.retrieving))
+        each = ExplainedDraft(judged, draft.judged.retrieving)
+        has_texts = record.summary.content is RecordContent.FULL
+        explained.append(_with_query(each, draft, policy) if retrieving and has_texts else each)
     different = (
         each.judged.sentence
         for each in explained
@@ -178,32 +174,26 @@ def _first(given: _Value | None, otherwise: _Value) -> _Value:
     return otherwise if given is None else given
 
 
-def _drafts_in(events: tuple[AnswerEvent, ...]) -> Iterator[_Draft]:
-    """Yield the judged drafts of an answer with their tokens."""
-    tokens: dict[int, list[Token]] = {}
-    for event in events:
-        match event:
-            case TokenDrafted():
-                tokens.setdefault(event.sentence, []).append(event.token)
-            case SentenceJudged():
-                yield _Draft(event, _tokens_of(event, tokens.pop(event.sentence, [])))
-            case _:
-                pass
-
-
-def _tokens_of(judged: SentenceJudged, tokens: list[Token]) -> tuple[Token, ...] | None:
-    """Return the tokens with spans in the draft; None if they do not cover its words."""
-    if not tokens:
-        return None
-    start = tokens[0].start
-    moved = tuple(replace(each, start=each.start - start, end=each.end - start) for each in tokens)
-    covered = max((word.end for word in judged.words), default=0)
-    return moved if moved[-1].end >= covered else None
+def _with_query(
+    explained: ExplainedDraft, draft: RecordedDraft, policy: EffectivePolicy
+) -> ExplainedDraft:
+    """Return the draft with the query of the policy, if the record has what the query needs."""
+    if not uses_draft(policy.query.formulation):
+        return explained
+    words = masked_words(explained.judged.words, policy.mask_below)
+    request = QueryRequest(draft.question, policy.query, words, draft.accepted)
+    try:
+        query = build_query(request)
+    except InvalidRequest:
+        # The contributions are not recorded.
+        return explained
+    found = query_words(words, query, policy.query)
+    return replace(explained, query=query, query_words=found.words, query_cut_off=found.cut_off)
 
 
 def _judge_of(
     record: AnswerRecord, recorded: EffectivePolicy, policy: EffectivePolicy
-) -> Callable[[_Draft], Judgement]:
+) -> Callable[[RecordedDraft], Judgement]:
     """Return the function that judges a draft under the policy.
 
     Raises:
@@ -228,7 +218,7 @@ def _judge_of(
     if missing:
         raise _lacking(policy, missing)
 
-    def judge(draft: _Draft) -> Judgement:
+    def judge(draft: RecordedDraft) -> Judgement:
         evidence = _evidence_of(draft, record, recorded, policy, needs)
         try:
             return rule.judge(evidence, policy)
@@ -250,7 +240,7 @@ def _lacking(policy: EffectivePolicy, kinds: frozenset[EvidenceKind]) -> WrongSt
     return WrongState(f"the record lacks what the trigger {policy.trigger} needs: {names}")
 
 
-def _by_values(draft: _Draft, policy: EffectivePolicy) -> Judgement:
+def _by_values(draft: RecordedDraft, policy: EffectivePolicy) -> Judgement:
     """Judge by the recorded values of the same trigger, with another theta."""
     judged, rule = draft.judged, TRIGGERS[str(policy.trigger)]
     if rule.by_word or EvidenceKind.CORPUS_COUNTS in rule.needs:
@@ -274,7 +264,7 @@ def _by_values(draft: _Draft, policy: EffectivePolicy) -> Judgement:
 
 
 def _evidence_of(
-    draft: _Draft,
+    draft: RecordedDraft,
     record: AnswerRecord,
     recorded: EffectivePolicy,
     policy: EffectivePolicy,

@@ -4,11 +4,13 @@ Every text is removed unless it is listed here as a name, so that a new field of
 until somebody decides otherwise.
 """
 
+import enum
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 from scaar.core import types
 from scaar.core.records import AnswerRecord, RecordContent, RecordSummary
@@ -96,22 +98,29 @@ class _Redactor:
             return self._by_type[dict]
         if not is_dataclass(kind) or kind in _WHOLLY_NAMES:
             return _same
-        names = _NAMES.get(kind, frozenset())
+        names, hints = _NAMES.get(kind, frozenset()), get_type_hints(kind)
         values = ", ".join(
             f"value.{each.name}"
-            if each.name in names or each.type in _NUMBERS
+            if each.name in names or not _may_have_text(hints[each.name])
+            else f"change(value.{each.name})"
+            if hints[each.name] is str
             else f"value.{each.name} and redact(value.{each.name})"
             for each in fields(kind)
         )
         # Much faster than dataclasses.replace, of which a record needs hundreds.
         compiled: Callable[[Any], Any] = eval(
-            f"lambda value: make({values})", {"make": kind, "redact": self}
+            f"lambda value: make({values})",
+            {"make": kind, "redact": self, "change": self._by_type[str]},
         )
         return compiled
 
 
-_NUMBERS = (int, float, bool, float | None, int | None, bool | None)
-"""Annotations of fields without texts."""
+def _may_have_text(hint: Any) -> bool:
+    """Return whether a value of a type can have a text, unlike numbers, enums and lists of them."""
+    if isinstance(hint, type) and not get_args(hint):
+        return not issubclass(hint, int | float | enum.Enum | NoneType)
+    parts = [each for each in get_args(hint) if each is not ...]
+    return not parts or any(map(_may_have_text, parts))
 
 
 def _same(value: Any) -> Any:

@@ -45,7 +45,9 @@ class WatchedAnswerer:
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         request = self._resolve(request)
-        watches = [factory(request) for factory in self._watch_factories]
+        # A request for the provenance alone is no answer.
+        factories = () if request.provenance_only else self._watch_factories
+        watches = [factory(request) for factory in factories]
         failure: BaseException | None = None
         try:
             async with aclosing(self._answerer.stream_answer(request)) as events:

@@ -30,7 +30,7 @@ class TracedQuestions:
             "question", context=_NOWHERE, kind=SpanKind.CLIENT, attributes=attributes
         )
         call = CallContext(request.request_id, traceparent_of(span))
-        end = "cancelled"
+        end = "provenance_only" if request.provenance_only else "cancelled"
         try:
             async with aclosing(self._answerer.stream_answer(request)) as events:
                 while True:

@@ -106,8 +106,12 @@ class TracedGenerator:
         if request.n > 1:
             attributes[gen_ai.CHOICES] = request.n
         if self._content:
-            written = [Message(MessageRole.ASSISTANT, request.prefix)] if request.prefix else []
-            messages = [Message(MessageRole.USER, request.prompt), *written]
+            given = [
+                Message(MessageRole.SYSTEM, request.system),
+                Message(MessageRole.USER, request.prompt),
+                Message(MessageRole.ASSISTANT, request.prefix),
+            ]
+            messages = [each for each in given if each.content]
             attributes[gen_ai.INPUT_MESSAGES] = gen_ai.input_messages(messages)
         return self._tracer.start_span(
             name,

@@ -60,7 +60,10 @@ GEMMA = """\
 
 @dataclass(frozen=True)
 class Family:
-    """A template with its tokens, the text around a prompt, and the texts that end turns."""
+    """A template with its tokens, the text around a prompt, and the texts that end turns.
+
+    ``system`` are the texts around text of the system, up to the prompt; None without such a turn.
+    """
 
     name: str
     template: str
@@ -68,6 +71,7 @@ class Family:
     after: str
     markers: tuple[str, ...]
     config: dict[str, Any] = field(default_factory=dict)
+    system: tuple[str, str] | None = None
 
     def put(self, folder: Path, *, own_file: bool = False) -> Path:
         """Write the files of a model with this template into the folder."""
@@ -95,6 +99,10 @@ FAMILIES = (
             "eos_token": "<|eot_id|>",
             "added_tokens_decoder": {"9": {"content": "<|reserved_9|>", "special": True}},
         },
+        system=(
+            "<|start_header_id|>system<|end_header_id|>\n\n",
+            "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n",
+        ),
     ),
     Family(
         "chatml",
@@ -108,6 +116,7 @@ FAMILIES = (
             "pad_token": "<|endoftext|>",
             "additional_special_tokens": ["<|im_start|>", "<|im_end|>"],
         },
+        system=("<|im_start|>system\n", "<|im_end|>\n<|im_start|>user\n"),
     ),
     Family(
         "mistral",

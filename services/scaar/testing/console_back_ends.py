@@ -43,6 +43,7 @@ from scaar.core.records import (
     RecordExplanation,
     RecordFilter,
     RecordGroup,
+    RecordMoments,
     RecordPage,
     RecordSummary,
     Verdict,
@@ -227,6 +228,9 @@ def groups_until(end: datetime, *, days: int = 30) -> tuple[RecordGroup, ...]:
             judged = 0 if policy == "single_round" else 3 * answers
             rate = 0.22 + 0.05 * wave + (0.012 * day if at == 0 else 0.0)
             retrievals = answers if policy == "single_round" else int(rate * judged)
+            uncertain, degraded = int(rate * judged), int(answers * 0.02 * (1 + wave))
+            known = 0.8 - rate / 3
+            latency = 900 + 200 * wave + 150 * at
             found.append(
                 RecordGroup(
                     *(start, ("default", "acme")[at % 2], policy, digest, answers),
@@ -236,11 +240,25 @@ def groups_until(end: datetime, *, days: int = 30) -> tuple[RecordGroup, ...]:
                     generated_tokens=160 * answers,
                     prompt_tokens=2_000 * answers,
                     judged_drafts=judged,
-                    uncertain_drafts=int(rate * judged),
+                    uncertain_drafts=uncertain,
                     sentences=3 * answers,
-                    degraded_sentences=int(answers * 0.02 * (1 + wave)),
-                    mean_probability=0.8 - rate / 3 if judged else None,
-                    mean_latency_ms=900 + 200 * wave + 150 * at,
+                    degraded_sentences=degraded,
+                    mean_probability=known if judged else None,
+                    mean_latency_ms=latency,
+                    # An answer has 3 drafts and at most one degraded sentence; a quarter of the
+                    # answers have most of the uncertain drafts.
+                    moments=RecordMoments(
+                        retrievals_squared=2 * retrievals,
+                        judged_squared=3 * judged,
+                        uncertain_squared=2 * uncertain,
+                        judged_uncertain=3 * uncertain,
+                        sentences_squared=9 * answers,
+                        degraded_squared=degraded,
+                        sentences_degraded=3 * degraded,
+                        with_probability=answers if judged else 0,
+                        probability_squared=answers * (known**2 + 0.01) if judged else 0.0,
+                        latency_squared=answers * (latency**2 + 160_000),
+                    ),
                 )
             )
     return tuple(found)

@@ -273,6 +273,7 @@ class AcceptedSentence(_message.Message):
     PASSAGE_IDS_FIELD_NUMBER: _builtins.int
     CONCLUDING_FIELD_NUMBER: _builtins.int
     DEGRADED_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The text, including white space before the sentence."""
     concluding: _builtins.bool
@@ -287,6 +288,12 @@ class AcceptedSentence(_message.Message):
     def degraded(self) -> Global___Degradation:
         """The failure that kept the policy from processing the sentence. Unset if nothing failed."""
 
+    @_builtins.property
+    def tokens(self) -> _containers.RepeatedCompositeFieldContainer[Global___AcceptedToken]:
+        """The tokens of the text, in order; their texts concatenated are the text. Empty if the request
+        does not set logprobs.
+        """
+
     def __init__(
         self,
         *,
@@ -294,14 +301,49 @@ class AcceptedSentence(_message.Message):
         passage_ids: _abc.Iterable[_builtins.str] | None = ...,
         concluding: _builtins.bool = ...,
         degraded: Global___Degradation | None = ...,
+        tokens: _abc.Iterable[Global___AcceptedToken] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["degraded", b"degraded"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["concluding", b"concluding", "degraded", b"degraded", "passage_ids", b"passage_ids", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["concluding", b"concluding", "degraded", b"degraded", "passage_ids", b"passage_ids", "text", b"text", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AcceptedSentence: _TypeAlias = AcceptedSentence  # noqa: Y015
+
+@_typing.final
+class AcceptedToken(_message.Message):
+    """A token of an accepted sentence."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    LOGPROB_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The part of the sentence that the token wrote. Empty if the token is part of a character that a
+    later token completes. Only a part of the token's own text where a sentence begins or ends
+    within the token.
+    """
+    logprob: _builtins.float
+    """Natural logarithm of the probability of the whole token when the model wrote it, at most 0, as in
+    Token.logprob. Unset if the engine reported none, and for text that the model did not write,
+    such as a forced answer phrase.
+    """
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        logprob: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_logprob", b"_logprob", "logprob", b"logprob"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_logprob", b"_logprob", "logprob", b"logprob", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__logprob: _TypeAlias = _typing.Literal["logprob"]  # noqa: Y015
+    _WhichOneofArgType__logprob: _TypeAlias = _typing.Literal["_logprob", b"_logprob"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__logprob) -> _WhichOneofReturnType__logprob | None: ...
+
+Global___AcceptedToken: _TypeAlias = AcceptedToken  # noqa: Y015
 
 @_typing.final
 class Degradation(_message.Message):

@@ -47,6 +47,10 @@ class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability
     """Log-probabilities of a given text: the ComputeLogprobs call."""
     CAPABILITY_HIDDEN_STATES: _Capability.ValueType  # 9
     """Hidden states of a layer with each token of Generate."""
+    CAPABILITY_SYSTEM_TURN: _Capability.ValueType  # 10
+    """A turn of the system before the prompt (GenerateRequest.system), as the model's chat template or
+    its server places it.
+    """
 
 class Capability(_Capability, metaclass=_CapabilityEnumTypeWrapper):
     """What an engine can return in addition to text. Later versions may add values; a client ignores
@@ -75,6 +79,10 @@ CAPABILITY_TEXT_LOGPROBS: Capability.ValueType  # 8
 """Log-probabilities of a given text: the ComputeLogprobs call."""
 CAPABILITY_HIDDEN_STATES: Capability.ValueType  # 9
 """Hidden states of a layer with each token of Generate."""
+CAPABILITY_SYSTEM_TURN: Capability.ValueType  # 10
+"""A turn of the system before the prompt (GenerateRequest.system), as the model's chat template or
+its server places it.
+"""
 Global___Capability: _TypeAlias = Capability  # noqa: Y015
 
 class _LogprobKind:
@@ -211,6 +219,7 @@ class GenerateRequest(_message.Message):
     N_FIELD_NUMBER: _builtins.int
     NAMED_TOKENS_FIELD_NUMBER: _builtins.int
     HIDDEN_LAYER_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
     """The prompt. INVALID_ARGUMENT if prompt and prefix are both empty, or if the tokens of prompt
     and prefix plus max_tokens exceed the model's context.
@@ -249,6 +258,10 @@ class GenerateRequest(_message.Message):
     INVALID_ARGUMENT outside this range. FAILED_PRECONDITION if the engine lacks
     CAPABILITY_HIDDEN_STATES.
     """
+    system: _builtins.str
+    """Text of the system, in a turn of its own before the prompt. Default: no such turn.
+    FAILED_PRECONDITION if the engine lacks CAPABILITY_SYSTEM_TURN.
+    """
     @_builtins.property
     def prefix_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The token ids of the prefix, if they are known and cover the prefix exactly. Used by engines
@@ -284,10 +297,11 @@ class GenerateRequest(_message.Message):
         n: _builtins.int | None = ...,
         named_tokens: _abc.Iterable[_builtins.str] | None = ...,
         hidden_layer: _builtins.int | None = ...,
+        system: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "seed", b"seed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "attention", b"attention", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "named_tokens", b"named_tokens", "prefix", b"prefix", "prefix_token_ids", b"prefix_token_ids", "prompt", b"prompt", "seed", b"seed", "stop", b"stop", "temperature", b"temperature", "top_tokens", b"top_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "attention", b"attention", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "named_tokens", b"named_tokens", "prefix", b"prefix", "prefix_token_ids", b"prefix_token_ids", "prompt", b"prompt", "seed", b"seed", "stop", b"stop", "system", b"system", "temperature", b"temperature", "top_tokens", b"top_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__hidden_layer: _TypeAlias = _typing.Literal["hidden_layer"]  # noqa: Y015
     _WhichOneofArgType__hidden_layer: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer"]  # noqa: Y015
@@ -562,6 +576,7 @@ class AttendRequest(_message.Message):
     TEXT_TOKEN_IDS_FIELD_NUMBER: _builtins.int
     ATTENTION_FIELD_NUMBER: _builtins.int
     ENDED_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
     """The text before `text`; may be empty. If it is empty and text_token_ids is set, the model
     processes those tokens alone, without the special tokens that begin a text.
@@ -576,6 +591,8 @@ class AttendRequest(_message.Message):
     """Whether the end-of-sequence token follows the text and attends to it as well. The token is not
     part of the response. For ATTENTION_KIND_MAX_THEN_MEAN only; INVALID_ARGUMENT otherwise.
     """
+    system: _builtins.str
+    """Text of the system before the prompt, as in GenerateRequest."""
     @_builtins.property
     def text_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The token ids of the text, if they are known. Used if they cover the text exactly.
@@ -590,10 +607,11 @@ class AttendRequest(_message.Message):
         text_token_ids: _abc.Iterable[_builtins.int] | None = ...,
         attention: Global___AttentionKind.ValueType = ...,
         ended: _builtins.bool = ...,
+        system: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "ended", b"ended", "prompt", b"prompt", "text", b"text", "text_token_ids", b"text_token_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "ended", b"ended", "prompt", b"prompt", "system", b"system", "text", b"text", "text_token_ids", b"text_token_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -704,6 +722,7 @@ class ComputeLogprobsRequest(_message.Message):
     TEXT_TOKEN_IDS_FIELD_NUMBER: _builtins.int
     TOP_TOKENS_FIELD_NUMBER: _builtins.int
     NAMED_TOKENS_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
     """The text before `text`; may be empty."""
     text: _builtins.str
@@ -714,6 +733,8 @@ class ComputeLogprobsRequest(_message.Message):
     """Number of most likely tokens to return for each position, 0 to 20. INVALID_ARGUMENT outside
     this range.
     """
+    system: _builtins.str
+    """Text of the system before the prompt, as in GenerateRequest."""
     @_builtins.property
     def text_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The token ids of the text, if they are known and cover the text exactly. Used by engines with
@@ -732,10 +753,11 @@ class ComputeLogprobsRequest(_message.Message):
         text_token_ids: _abc.Iterable[_builtins.int] | None = ...,
         top_tokens: _builtins.int = ...,
         named_tokens: _abc.Iterable[_builtins.str] | None = ...,
+        system: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["named_tokens", b"named_tokens", "prompt", b"prompt", "text", b"text", "text_token_ids", b"text_token_ids", "top_tokens", b"top_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["named_tokens", b"named_tokens", "prompt", b"prompt", "system", b"system", "text", b"text", "text_token_ids", b"text_token_ids", "top_tokens", b"top_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -151,6 +151,7 @@ class AnswerRequest(_message.Message):
     FILTERS_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
     REWRITE_FIELD_NUMBER: _builtins.int
+    LOGPROBS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
     characters, or empty without messages.
@@ -174,6 +175,10 @@ class AnswerRequest(_message.Message):
     """
     rewrite: Global___Rewrite.ValueType
     """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
+    logprobs: _builtins.bool
+    """Whether accepted sentences have their tokens with log-probabilities (AcceptedSentence.tokens).
+    FAILED_PRECONDITION if the engine lacks CAPABILITY_LOGPROBS.
+    """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
         """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
@@ -214,10 +219,11 @@ class AnswerRequest(_message.Message):
         filters: _abc.Iterable[_retriever_pb2.Filter] | None = ...,
         messages: _abc.Iterable[Global___Message] | None = ...,
         rewrite: Global___Rewrite.ValueType | None = ...,
+        logprobs: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
@@ -260,7 +266,7 @@ Global___AnswerResponse: _TypeAlias = AnswerResponse  # noqa: Y015
 
 @_typing.final
 class StreamAnswerRequest(_message.Message):
-    """A question to answer step by step. The fields are those of AnswerRequest."""
+    """A question to answer step by step. The fields are those of AnswerRequest, and provenance_only."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -274,6 +280,8 @@ class StreamAnswerRequest(_message.Message):
     FILTERS_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
     REWRITE_FIELD_NUMBER: _builtins.int
+    LOGPROBS_FIELD_NUMBER: _builtins.int
+    PROVENANCE_ONLY_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
     characters, or empty without messages.
@@ -297,6 +305,15 @@ class StreamAnswerRequest(_message.Message):
     """
     rewrite: Global___Rewrite.ValueType
     """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
+    logprobs: _builtins.bool
+    """Whether accepted sentences have their tokens with log-probabilities (AcceptedSentence.tokens).
+    FAILED_PRECONDITION if the engine lacks CAPABILITY_LOGPROBS.
+    """
+    provenance_only: _builtins.bool
+    """Whether the stream ends after AnswerStarted: the request is checked and its provenance returned,
+    but nothing is answered, and the request has neither a record nor a place in the metrics of
+    answers. Default: false.
+    """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
         """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
@@ -337,10 +354,12 @@ class StreamAnswerRequest(_message.Message):
         filters: _abc.Iterable[_retriever_pb2.Filter] | None = ...,
         messages: _abc.Iterable[Global___Message] | None = ...,
         rewrite: Global___Rewrite.ValueType | None = ...,
+        logprobs: _builtins.bool = ...,
+        provenance_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "provenance_only", b"provenance_only", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015

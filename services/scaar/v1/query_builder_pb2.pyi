@@ -43,6 +43,50 @@ WORD_ORDER_CONTRIBUTION: WordOrder.ValueType  # 2
 """Largest contribution first."""
 Global___WordOrder: _TypeAlias = WordOrder  # noqa: Y015
 
+class _WordRule:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _WordRuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WordRule.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    WORD_RULE_UNSPECIFIED: _WordRule.ValueType  # 0
+    """Not a rule."""
+    WORD_RULE_UNCERTAIN: _WordRule.ValueType  # 1
+    """The word is uncertain: by the trigger, or because its probability is below mask_below."""
+    WORD_RULE_CONTRIBUTION: _WordRule.ValueType  # 2
+    """The rank of the word by contribution is above the cut-off of alpha."""
+    WORD_RULE_WORD_CLASS: _WordRule.ValueType  # 3
+    """The word is no noun, adjective, verb, proper noun or number."""
+    WORD_RULE_SPAN: _WordRule.ValueType  # 4
+    """The word belongs to a name, date or number that contains an uncertain word."""
+    WORD_RULE_ENTITY: _WordRule.ValueType  # 5
+    """The word belongs to an entity that is not the head of the sentence."""
+    WORD_RULE_MAX_WORDS: _WordRule.ValueType  # 6
+    """The query has its maximum number of words."""
+    WORD_RULE_OTHER: _WordRule.ValueType  # 7
+    """Another rule of the formulation, or one of several that cannot be distinguished."""
+
+class WordRule(_WordRule, metaclass=_WordRuleEnumTypeWrapper):
+    """Why a query lacks a word of the draft."""
+
+WORD_RULE_UNSPECIFIED: WordRule.ValueType  # 0
+"""Not a rule."""
+WORD_RULE_UNCERTAIN: WordRule.ValueType  # 1
+"""The word is uncertain: by the trigger, or because its probability is below mask_below."""
+WORD_RULE_CONTRIBUTION: WordRule.ValueType  # 2
+"""The rank of the word by contribution is above the cut-off of alpha."""
+WORD_RULE_WORD_CLASS: WordRule.ValueType  # 3
+"""The word is no noun, adjective, verb, proper noun or number."""
+WORD_RULE_SPAN: WordRule.ValueType  # 4
+"""The word belongs to a name, date or number that contains an uncertain word."""
+WORD_RULE_ENTITY: WordRule.ValueType  # 5
+"""The word belongs to an entity that is not the head of the sentence."""
+WORD_RULE_MAX_WORDS: WordRule.ValueType  # 6
+"""The query has its maximum number of words."""
+WORD_RULE_OTHER: WordRule.ValueType  # 7
+"""Another rule of the formulation, or one of several that cannot be distinguished."""
+Global___WordRule: _TypeAlias = WordRule  # noqa: Y015
+
 @_typing.final
 class QuerySettings(_message.Message):
     """How a query is formulated."""
@@ -388,3 +432,41 @@ class Query(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Query: _TypeAlias = Query  # noqa: Y015
+
+@_typing.final
+class QueryWord(_message.Message):
+    """Whether a query has a word of the draft, and why not."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEPT_FIELD_NUMBER: _builtins.int
+    LEFT_OUT_BY_FIELD_NUMBER: _builtins.int
+    RANK_FIELD_NUMBER: _builtins.int
+    kept: _builtins.bool
+    """Whether the query has the word."""
+    rank: _builtins.int
+    """The rank of the word by contribution, from 1, ties by position. Unset unless the formulation
+    ranks the words, and if the contributions are unknown.
+    """
+    @_builtins.property
+    def left_out_by(self) -> _containers.RepeatedScalarFieldContainer[Global___WordRule.ValueType]:
+        """Every rule that leaves out the word. Empty for a word of the query, unless a fused query has it
+        in its second text only: then these are the rules of the first text.
+        """
+
+    def __init__(
+        self,
+        *,
+        kept: _builtins.bool = ...,
+        left_out_by: _abc.Iterable[Global___WordRule.ValueType] | None = ...,
+        rank: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "rank", b"rank"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "kept", b"kept", "left_out_by", b"left_out_by", "rank", b"rank"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__rank: _TypeAlias = _typing.Literal["rank"]  # noqa: Y015
+    _WhichOneofArgType__rank: _TypeAlias = _typing.Literal["_rank", b"_rank"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rank) -> _WhichOneofReturnType__rank | None: ...
+
+Global___QueryWord: _TypeAlias = QueryWord  # noqa: Y015

@@ -26,9 +26,10 @@ from scaar.v1 import answer_pb2 as scaar_dot_v1_dot_answer__pb2
 from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 from scaar.v1 import orchestrator_pb2 as scaar_dot_v1_dot_orchestrator__pb2
 from scaar.v1 import policy_pb2 as scaar_dot_v1_dot_policy__pb2
+from scaar.v1 import query_builder_pb2 as scaar_dot_v1_dot_query__builder__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16scaar/v1/records.proto\x12\x08scaar.v1\x1a\x15scaar/v1/answer.proto\x1a\x15scaar/v1/limits.proto\x1a\x1bscaar/v1/orchestrator.proto\x1a\x15scaar/v1/policy.proto\"S\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12\"\n\x07verdict\x18\x01 \x01(\x0e\x32\x11.scaar.v1.Verdict\x12\x0f\n\x07\x63omment\x18\x02 \x01(\t\x12\x12\n\ncreated_at\x18\x03 \x01(\t\"\xaf\x04\n\rRecordSummary\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0e\n\x06tenant\x18\x03 \x01(\t\x12\x12\n\ncreated_at\x18\x04 \x01(\t\x12(\n\x07\x63ontent\x18\x05 \x01(\x0e\x32\x17.scaar.v1.RecordContent\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x17\n\x0f\x61rtefact_digest\x18\x07 \x01(\t\x12\r\n\x05model\x18\x08 \x01(\t\x12\r\n\x05index\x18\t \x01(\t\x12\x10\n\x08question\x18\n \x01(\t\x12\x0e\n\x06\x61nswer\x18\x0b \x01(\t\x12\x0f\n\x07\x66\x61ilure\x18\x0c \x01(\t\x12\x15\n\rjudged_drafts\x18\r \x01(\x05\x12\x18\n\x10uncertain_drafts\x18\x0e \x01(\x05\x12\x11\n\tsentences\x18\x0f \x01(\x05\x12\x1a\n\x12\x64\x65graded_sentences\x18\x10 \x01(\x05\x12\x12\n\nretrievals\x18\x11 \x01(\x05\x12\x18\n\x10generated_tokens\x18\x12 \x01(\x05\x12\x15\n\rprompt_tokens\x18\x13 \x01(\x05\x12\x12\n\nlatency_ms\x18\x14 \x01(\x01\x12\x1d\n\x10mean_probability\x18\x15 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tabstained\x18\x16 \x01(\x08\x12\x10\n\x08trace_id\x18\x17 \x01(\t\x12$\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x18 \x01(\x0b\x32\x12.scaar.v1.FeedbackB\x13\n\x11_mean_probability\"\xbc\x01\n\x0c\x41nswerRecord\x12(\n\x07summary\x18\x01 \x01(\x0b\x32\x17.scaar.v1.RecordSummary\x12(\n\x07request\x18\x02 \x01(\x0b\x32\x17.scaar.v1.AnswerRequest\x12%\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x15.scaar.v1.AnswerEvent\x12\x10\n\x08\x65vent_ms\x18\x04 \x03(\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x10\n\x08left_out\x18\x06 \x03(\t\"\x84\x03\n\x0cRecordFilter\x12\x17\n\x06tenant\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\x17\n\x06policy\x18\x02 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\x15\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x1b\n\nrequest_id\x18\x04 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\x15\n\x05since\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x15\n\x05until\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x16\n\tretrieved\x18\x07 \x01(\x08H\x00\x88\x01\x01\x12\x15\n\x08\x64\x65graded\x18\x08 \x01(\x08H\x01\x88\x01\x01\x12\x13\n\x06\x66\x61iled\x18\t \x01(\x08H\x02\x88\x01\x01\x12\x19\n\x0chas_feedback\x18\n \x01(\x08H\x03\x88\x01\x01\x12\'\n\x07verdict\x18\x0b \x01(\x0e\x32\x11.scaar.v1.VerdictH\x04\x88\x01\x01\x12\x15\n\x04text\x18\x0c \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc8\x01\x42\x0c\n\n_retrievedB\x0b\n\t_degradedB\t\n\x07_failedB\x0f\n\r_has_feedbackB\n\n\x08_verdict\"&\n\x10GetRecordRequest\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\";\n\x11GetRecordResponse\x12&\n\x06record\x18\x01 \x01(\x0b\x32\x16.scaar.v1.AnswerRecord\"\x7f\n\x12ListRecordsRequest\x12&\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x16.scaar.v1.RecordFilter\x12\x16\n\tpage_size\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80 B\x0c\n\n_page_size\"X\n\x13ListRecordsResponse\x12(\n\x07records\x18\x01 \x03(\x0b\x32\x17.scaar.v1.RecordSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"V\n\x14\x44\x65leteRecordsRequest\x12&\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x16.scaar.v1.RecordFilter\x12\x16\n\x03ids\x18\x02 \x03(\tB\t\xa2\xbb\x18\x05\x08\xe8\x07\x10@\"(\n\x15\x44\x65leteRecordsResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x03\"q\n\x14\x45xplainRecordRequest\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x17\n\x06policy\x18\x02 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\toverrides\x18\x03 \x01(\x0b\x32\x19.scaar.v1.PolicyOverrides\"\xd1\x01\n\x15\x45xplainRecordResponse\x12)\n\x06policy\x18\x01 \x01(\x0b\x32\x19.scaar.v1.EffectivePolicy\x12(\n\x06\x64rafts\x18\x02 \x03(\x0b\x32\x18.scaar.v1.ExplainedDraft\x12\x1d\n\x10\x66irst_difference\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x1b\n\x13recorded_retrievals\x18\x04 \x01(\x05\x12\x12\n\nretrievals\x18\x05 \x01(\x05\x42\x13\n\x11_first_difference\"W\n\x0e\x45xplainedDraft\x12(\n\x06judged\x18\x01 \x01(\x0b\x32\x18.scaar.v1.SentenceJudged\x12\x1b\n\x13recorded_retrieving\x18\x02 \x01(\x08\"e\n\x17SummarizeRecordsRequest\x12&\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x16.scaar.v1.RecordFilter\x12\x15\n\x08period_s\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_period_s\"A\n\x18SummarizeRecordsResponse\x12%\n\x06groups\x18\x01 \x03(\x0b\x32\x15.scaar.v1.RecordGroup\"\xbf\x03\n\x0bRecordGroup\x12\r\n\x05start\x18\x01 \x01(\t\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\x0e\n\x06policy\x18\x03 \x01(\t\x12\x17\n\x0f\x61rtefact_digest\x18\x04 \x01(\t\x12\x0f\n\x07\x61nswers\x18\x05 \x01(\x03\x12\x0e\n\x06\x66\x61iled\x18\x06 \x01(\x03\x12\x11\n\tabstained\x18\x07 \x01(\x03\x12\x11\n\tretrieved\x18\x08 \x01(\x03\x12\x12\n\nretrievals\x18\t \x01(\x03\x12\x18\n\x10generated_tokens\x18\n \x01(\x03\x12\x15\n\rprompt_tokens\x18\x0b \x01(\x03\x12\x15\n\rjudged_drafts\x18\x0c \x01(\x03\x12\x18\n\x10uncertain_drafts\x18\r \x01(\x03\x12\x11\n\tsentences\x18\x0e \x01(\x03\x12\x1a\n\x12\x64\x65graded_sentences\x18\x0f \x01(\x03\x12\x1d\n\x10mean_probability\x18\x10 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\x0fmean_latency_ms\x18\x11 \x01(\x01\x12\x0f\n\x07\x63orrect\x18\x12 \x01(\x03\x12\r\n\x05wrong\x18\x13 \x01(\x03\x12\x0f\n\x07partial\x18\x14 \x01(\x03\x42\x13\n\x11_mean_probability\"j\n\x15SubmitFeedbackRequest\x12\x13\n\x02id\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\"\n\x07verdict\x18\x02 \x01(\x0e\x32\x11.scaar.v1.Verdict\x12\x18\n\x07\x63omment\x18\x03 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xd0\x0f\"A\n\x16SubmitFeedbackResponse\x12\'\n\x06record\x18\x01 \x01(\x0b\x32\x17.scaar.v1.RecordSummary*|\n\rRecordContent\x12\x1e\n\x1aRECORD_CONTENT_UNSPECIFIED\x10\x00\x12\x17\n\x13RECORD_CONTENT_NONE\x10\x01\x12\x19\n\x15RECORD_CONTENT_HASHED\x10\x02\x12\x17\n\x13RECORD_CONTENT_FULL\x10\x03*_\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n\x0fVERDICT_CORRECT\x10\x01\x12\x11\n\rVERDICT_WRONG\x10\x02\x12\x13\n\x0fVERDICT_PARTIAL\x10\x03\x32\xf6\x03\n\x0eRecordsService\x12\x44\n\tGetRecord\x12\x1a.scaar.v1.GetRecordRequest\x1a\x1b.scaar.v1.GetRecordResponse\x12J\n\x0bListRecords\x12\x1c.scaar.v1.ListRecordsRequest\x1a\x1d.scaar.v1.ListRecordsResponse\x12P\n\rDeleteRecords\x12\x1e.scaar.v1.DeleteRecordsRequest\x1a\x1f.scaar.v1.DeleteRecordsResponse\x12P\n\rExplainRecord\x12\x1e.scaar.v1.ExplainRecordRequest\x1a\x1f.scaar.v1.ExplainRecordResponse\x12Y\n\x10SummarizeRecords\x12!.scaar.v1.SummarizeRecordsRequest\x1a\".scaar.v1.SummarizeRecordsResponse\x12S\n\x0eSubmitFeedback\x12\x1f.scaar.v1.SubmitFeedbackRequest\x1a .scaar.v1.SubmitFeedbackResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16scaar/v1/records.proto\x12\x08scaar.v1\x1a\x15scaar/v1/answer.proto\x1a\x15scaar/v1/limits.proto\x1a\x1bscaar/v1/orchestrator.proto\x1a\x15scaar/v1/policy.proto\x1a\x1cscaar/v1/query_builder.proto\"S\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12\"\n\x07verdict\x18\x01 \x01(\x0e\x32\x11.scaar.v1.Verdict\x12\x0f\n\x07\x63omment\x18\x02 \x01(\t\x12\x12\n\ncreated_at\x18\x03 \x01(\t\"\xaf\x04\n\rRecordSummary\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0e\n\x06tenant\x18\x03 \x01(\t\x12\x12\n\ncreated_at\x18\x04 \x01(\t\x12(\n\x07\x63ontent\x18\x05 \x01(\x0e\x32\x17.scaar.v1.RecordContent\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x17\n\x0f\x61rtefact_digest\x18\x07 \x01(\t\x12\r\n\x05model\x18\x08 \x01(\t\x12\r\n\x05index\x18\t \x01(\t\x12\x10\n\x08question\x18\n \x01(\t\x12\x0e\n\x06\x61nswer\x18\x0b \x01(\t\x12\x0f\n\x07\x66\x61ilure\x18\x0c \x01(\t\x12\x15\n\rjudged_drafts\x18\r \x01(\x05\x12\x18\n\x10uncertain_drafts\x18\x0e \x01(\x05\x12\x11\n\tsentences\x18\x0f \x01(\x05\x12\x1a\n\x12\x64\x65graded_sentences\x18\x10 \x01(\x05\x12\x12\n\nretrievals\x18\x11 \x01(\x05\x12\x18\n\x10generated_tokens\x18\x12 \x01(\x05\x12\x15\n\rprompt_tokens\x18\x13 \x01(\x05\x12\x12\n\nlatency_ms\x18\x14 \x01(\x01\x12\x1d\n\x10mean_probability\x18\x15 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tabstained\x18\x16 \x01(\x08\x12\x10\n\x08trace_id\x18\x17 \x01(\t\x12$\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x18 \x01(\x0b\x32\x12.scaar.v1.FeedbackB\x13\n\x11_mean_probability\"\xbc\x01\n\x0c\x41nswerRecord\x12(\n\x07summary\x18\x01 \x01(\x0b\x32\x17.scaar.v1.RecordSummary\x12(\n\x07request\x18\x02 \x01(\x0b\x32\x17.scaar.v1.AnswerRequest\x12%\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x15.scaar.v1.AnswerEvent\x12\x10\n\x08\x65vent_ms\x18\x04 \x03(\x01\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x10\n\x08left_out\x18\x06 \x03(\t\"\x84\x03\n\x0cRecordFilter\x12\x17\n\x06tenant\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\x17\n\x06policy\x18\x02 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\x15\n\x05index\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x1b\n\nrequest_id\x18\x04 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\x15\n\x05since\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x15\n\x05until\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x16\n\tretrieved\x18\x07 \x01(\x08H\x00\x88\x01\x01\x12\x15\n\x08\x64\x65graded\x18\x08 \x01(\x08H\x01\x88\x01\x01\x12\x13\n\x06\x66\x61iled\x18\t \x01(\x08H\x02\x88\x01\x01\x12\x19\n\x0chas_feedback\x18\n \x01(\x08H\x03\x88\x01\x01\x12\'\n\x07verdict\x18\x0b \x01(\x0e\x32\x11.scaar.v1.VerdictH\x04\x88\x01\x01\x12\x15\n\x04text\x18\x0c \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc8\x01\x42\x0c\n\n_retrievedB\x0b\n\t_degradedB\t\n\x07_failedB\x0f\n\r_has_feedbackB\n\n\x08_verdict\"&\n\x10GetRecordRequest\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\";\n\x11GetRecordResponse\x12&\n\x06record\x18\x01 \x01(\x0b\x32\x16.scaar.v1.AnswerRecord\"\x7f\n\x12ListRecordsRequest\x12&\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x16.scaar.v1.RecordFilter\x12\x16\n\tpage_size\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x1b\n\npage_token\x18\x03 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80 B\x0c\n\n_page_size\"X\n\x13ListRecordsResponse\x12(\n\x07records\x18\x01 \x03(\x0b\x32\x17.scaar.v1.RecordSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"V\n\x14\x44\x65leteRecordsRequest\x12&\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x16.scaar.v1.RecordFilter\x12\x16\n\x03ids\x18\x02 \x03(\tB\t\xa2\xbb\x18\x05\x08\xe8\x07\x10@\"(\n\x15\x44\x65leteRecordsResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\x03\"q\n\x14\x45xplainRecordRequest\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x17\n\x06policy\x18\x02 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12,\n\toverrides\x18\x03 \x01(\x0b\x32\x19.scaar.v1.PolicyOverrides\"\xd1\x01\n\x15\x45xplainRecordResponse\x12)\n\x06policy\x18\x01 \x01(\x0b\x32\x19.scaar.v1.EffectivePolicy\x12(\n\x06\x64rafts\x18\x02 \x03(\x0b\x32\x18.scaar.v1.ExplainedDraft\x12\x1d\n\x10\x66irst_difference\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x1b\n\x13recorded_retrievals\x18\x04 \x01(\x05\x12\x12\n\nretrievals\x18\x05 \x01(\x05\x42\x13\n\x11_first_difference\"\xcf\x01\n\x0e\x45xplainedDraft\x12(\n\x06judged\x18\x01 \x01(\x0b\x32\x18.scaar.v1.SentenceJudged\x12\x1b\n\x13recorded_retrieving\x18\x02 \x01(\x08\x12\x1e\n\x05query\x18\x03 \x01(\x0b\x32\x0f.scaar.v1.Query\x12(\n\x0bquery_words\x18\x04 \x03(\x0b\x32\x13.scaar.v1.QueryWord\x12\x1a\n\rquery_cut_off\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x10\n\x0e_query_cut_off\"e\n\x17SummarizeRecordsRequest\x12&\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x16.scaar.v1.RecordFilter\x12\x15\n\x08period_s\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_period_s\"A\n\x18SummarizeRecordsResponse\x12%\n\x06groups\x18\x01 \x03(\x0b\x32\x15.scaar.v1.RecordGroup\"\xe9\x03\n\x0bRecordGroup\x12\r\n\x05start\x18\x01 \x01(\t\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\x0e\n\x06policy\x18\x03 \x01(\t\x12\x17\n\x0f\x61rtefact_digest\x18\x04 \x01(\t\x12\x0f\n\x07\x61nswers\x18\x05 \x01(\x03\x12\x0e\n\x06\x66\x61iled\x18\x06 \x01(\x03\x12\x11\n\tabstained\x18\x07 \x01(\x03\x12\x11\n\tretrieved\x18\x08 \x01(\x03\x12\x12\n\nretrievals\x18\t \x01(\x03\x12\x18\n\x10generated_tokens\x18\n \x01(\x03\x12\x15\n\rprompt_tokens\x18\x0b \x01(\x03\x12\x15\n\rjudged_drafts\x18\x0c \x01(\x03\x12\x18\n\x10uncertain_drafts\x18\r \x01(\x03\x12\x11\n\tsentences\x18\x0e \x01(\x03\x12\x1a\n\x12\x64\x65graded_sentences\x18\x0f \x01(\x03\x12\x1d\n\x10mean_probability\x18\x10 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\x0fmean_latency_ms\x18\x11 \x01(\x01\x12\x0f\n\x07\x63orrect\x18\x12 \x01(\x03\x12\r\n\x05wrong\x18\x13 \x01(\x03\x12\x0f\n\x07partial\x18\x14 \x01(\x03\x12(\n\x07moments\x18\x15 \x01(\x0b\x32\x17.scaar.v1.RecordMomentsB\x13\n\x11_mean_probability\"\x99\x02\n\rRecordMoments\x12\x1a\n\x12retrievals_squared\x18\x01 \x01(\x03\x12\x16\n\x0ejudged_squared\x18\x02 \x01(\x03\x12\x19\n\x11uncertain_squared\x18\x03 \x01(\x03\x12\x18\n\x10judged_uncertain\x18\x04 \x01(\x03\x12\x19\n\x11sentences_squared\x18\x05 \x01(\x03\x12\x18\n\x10\x64\x65graded_squared\x18\x06 \x01(\x03\x12\x1a\n\x12sentences_degraded\x18\x07 \x01(\x03\x12\x18\n\x10with_probability\x18\x08 \x01(\x03\x12\x1b\n\x13probability_squared\x18\t \x01(\x01\x12\x17\n\x0flatency_squared\x18\n \x01(\x01\"j\n\x15SubmitFeedbackRequest\x12\x13\n\x02id\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\x80\x01\x12\"\n\x07verdict\x18\x02 \x01(\x0e\x32\x11.scaar.v1.Verdict\x12\x18\n\x07\x63omment\x18\x03 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xd0\x0f\"A\n\x16SubmitFeedbackResponse\x12\'\n\x06record\x18\x01 \x01(\x0b\x32\x17.scaar.v1.RecordSummary*|\n\rRecordContent\x12\x1e\n\x1aRECORD_CONTENT_UNSPECIFIED\x10\x00\x12\x17\n\x13RECORD_CONTENT_NONE\x10\x01\x12\x19\n\x15RECORD_CONTENT_HASHED\x10\x02\x12\x17\n\x13RECORD_CONTENT_FULL\x10\x03*_\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n\x0fVERDICT_CORRECT\x10\x01\x12\x11\n\rVERDICT_WRONG\x10\x02\x12\x13\n\x0fVERDICT_PARTIAL\x10\x03\x32\xf6\x03\n\x0eRecordsService\x12\x44\n\tGetRecord\x12\x1a.scaar.v1.GetRecordRequest\x1a\x1b.scaar.v1.GetRecordResponse\x12J\n\x0bListRecords\x12\x1c.scaar.v1.ListRecordsRequest\x1a\x1d.scaar.v1.ListRecordsResponse\x12P\n\rDeleteRecords\x12\x1e.scaar.v1.DeleteRecordsRequest\x1a\x1f.scaar.v1.DeleteRecordsResponse\x12P\n\rExplainRecord\x12\x1e.scaar.v1.ExplainRecordRequest\x1a\x1f.scaar.v1.ExplainRecordResponse\x12Y\n\x10SummarizeRecords\x12!.scaar.v1.SummarizeRecordsRequest\x1a\".scaar.v1.SummarizeRecordsResponse\x12S\n\x0eSubmitFeedback\x12\x1f.scaar.v1.SubmitFeedbackRequest\x1a .scaar.v1.SubmitFeedbackResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -63,46 +64,48 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SUBMITFEEDBACKREQUEST'].fields_by_name['id']._serialized_options = b'\242\273\030\003\020\200\001'
   _globals['_SUBMITFEEDBACKREQUEST'].fields_by_name['comment']._loaded_options = None
   _globals['_SUBMITFEEDBACKREQUEST'].fields_by_name['comment']._serialized_options = b'\242\273\030\003\020\320\017'
-  _globals['_RECORDCONTENT']._serialized_start=3024
-  _globals['_RECORDCONTENT']._serialized_end=3148
-  _globals['_VERDICT']._serialized_start=3150
-  _globals['_VERDICT']._serialized_end=3245
-  _globals['_FEEDBACK']._serialized_start=134
-  _globals['_FEEDBACK']._serialized_end=217
-  _globals['_RECORDSUMMARY']._serialized_start=220
-  _globals['_RECORDSUMMARY']._serialized_end=779
-  _globals['_ANSWERRECORD']._serialized_start=782
-  _globals['_ANSWERRECORD']._serialized_end=970
-  _globals['_RECORDFILTER']._serialized_start=973
-  _globals['_RECORDFILTER']._serialized_end=1361
-  _globals['_GETRECORDREQUEST']._serialized_start=1363
-  _globals['_GETRECORDREQUEST']._serialized_end=1401
-  _globals['_GETRECORDRESPONSE']._serialized_start=1403
-  _globals['_GETRECORDRESPONSE']._serialized_end=1462
-  _globals['_LISTRECORDSREQUEST']._serialized_start=1464
-  _globals['_LISTRECORDSREQUEST']._serialized_end=1591
-  _globals['_LISTRECORDSRESPONSE']._serialized_start=1593
-  _globals['_LISTRECORDSRESPONSE']._serialized_end=1681
-  _globals['_DELETERECORDSREQUEST']._serialized_start=1683
-  _globals['_DELETERECORDSREQUEST']._serialized_end=1769
-  _globals['_DELETERECORDSRESPONSE']._serialized_start=1771
-  _globals['_DELETERECORDSRESPONSE']._serialized_end=1811
-  _globals['_EXPLAINRECORDREQUEST']._serialized_start=1813
-  _globals['_EXPLAINRECORDREQUEST']._serialized_end=1926
-  _globals['_EXPLAINRECORDRESPONSE']._serialized_start=1929
-  _globals['_EXPLAINRECORDRESPONSE']._serialized_end=2138
-  _globals['_EXPLAINEDDRAFT']._serialized_start=2140
-  _globals['_EXPLAINEDDRAFT']._serialized_end=2227
-  _globals['_SUMMARIZERECORDSREQUEST']._serialized_start=2229
-  _globals['_SUMMARIZERECORDSREQUEST']._serialized_end=2330
-  _globals['_SUMMARIZERECORDSRESPONSE']._serialized_start=2332
-  _globals['_SUMMARIZERECORDSRESPONSE']._serialized_end=2397
-  _globals['_RECORDGROUP']._serialized_start=2400
-  _globals['_RECORDGROUP']._serialized_end=2847
-  _globals['_SUBMITFEEDBACKREQUEST']._serialized_start=2849
-  _globals['_SUBMITFEEDBACKREQUEST']._serialized_end=2955
-  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_start=2957
-  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_end=3022
-  _globals['_RECORDSSERVICE']._serialized_start=3248
-  _globals['_RECORDSSERVICE']._serialized_end=3750
+  _globals['_RECORDCONTENT']._serialized_start=3501
+  _globals['_RECORDCONTENT']._serialized_end=3625
+  _globals['_VERDICT']._serialized_start=3627
+  _globals['_VERDICT']._serialized_end=3722
+  _globals['_FEEDBACK']._serialized_start=164
+  _globals['_FEEDBACK']._serialized_end=247
+  _globals['_RECORDSUMMARY']._serialized_start=250
+  _globals['_RECORDSUMMARY']._serialized_end=809
+  _globals['_ANSWERRECORD']._serialized_start=812
+  _globals['_ANSWERRECORD']._serialized_end=1000
+  _globals['_RECORDFILTER']._serialized_start=1003
+  _globals['_RECORDFILTER']._serialized_end=1391
+  _globals['_GETRECORDREQUEST']._serialized_start=1393
+  _globals['_GETRECORDREQUEST']._serialized_end=1431
+  _globals['_GETRECORDRESPONSE']._serialized_start=1433
+  _globals['_GETRECORDRESPONSE']._serialized_end=1492
+  _globals['_LISTRECORDSREQUEST']._serialized_start=1494
+  _globals['_LISTRECORDSREQUEST']._serialized_end=1621
+  _globals['_LISTRECORDSRESPONSE']._serialized_start=1623
+  _globals['_LISTRECORDSRESPONSE']._serialized_end=1711
+  _globals['_DELETERECORDSREQUEST']._serialized_start=1713
+  _globals['_DELETERECORDSREQUEST']._serialized_end=1799
+  _globals['_DELETERECORDSRESPONSE']._serialized_start=1801
+  _globals['_DELETERECORDSRESPONSE']._serialized_end=1841
+  _globals['_EXPLAINRECORDREQUEST']._serialized_start=1843
+  _globals['_EXPLAINRECORDREQUEST']._serialized_end=1956
+  _globals['_EXPLAINRECORDRESPONSE']._serialized_start=1959
+  _globals['_EXPLAINRECORDRESPONSE']._serialized_end=2168
+  _globals['_EXPLAINEDDRAFT']._serialized_start=2171
+  _globals['_EXPLAINEDDRAFT']._serialized_end=2378
+  _globals['_SUMMARIZERECORDSREQUEST']._serialized_start=2380
+  _globals['_SUMMARIZERECORDSREQUEST']._serialized_end=2481
+  _globals['_SUMMARIZERECORDSRESPONSE']._serialized_start=2483
+  _globals['_SUMMARIZERECORDSRESPONSE']._serialized_end=2548
+  _globals['_RECORDGROUP']._serialized_start=2551
+  _globals['_RECORDGROUP']._serialized_end=3040
+  _globals['_RECORDMOMENTS']._serialized_start=3043
+  _globals['_RECORDMOMENTS']._serialized_end=3324
+  _globals['_SUBMITFEEDBACKREQUEST']._serialized_start=3326
+  _globals['_SUBMITFEEDBACKREQUEST']._serialized_end=3432
+  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_start=3434
+  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_end=3499
+  _globals['_RECORDSSERVICE']._serialized_start=3725
+  _globals['_RECORDSSERVICE']._serialized_end=4227
 # @@protoc_insertion_point(module_scope)

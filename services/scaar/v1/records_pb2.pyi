@@ -11,6 +11,7 @@ from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from scaar.v1 import answer_pb2 as _answer_pb2
 from scaar.v1 import orchestrator_pb2 as _orchestrator_pb2
 from scaar.v1 import policy_pb2 as _policy_pb2
+from scaar.v1 import query_builder_pb2 as _query_builder_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -627,25 +628,48 @@ class ExplainedDraft(_message.Message):
 
     JUDGED_FIELD_NUMBER: _builtins.int
     RECORDED_RETRIEVING_FIELD_NUMBER: _builtins.int
+    QUERY_FIELD_NUMBER: _builtins.int
+    QUERY_WORDS_FIELD_NUMBER: _builtins.int
+    QUERY_CUT_OFF_FIELD_NUMBER: _builtins.int
     recorded_retrieving: _builtins.bool
     """Whether the answer retrieved for the draft."""
+    query_cut_off: _builtins.int
+    """The largest rank by contribution of a word in the query, from alpha. Unset unless the
+    formulation ranks the words.
+    """
     @_builtins.property
     def judged(self) -> _answer_pb2.SentenceJudged:
         """The judgement under the other settings. retrieving is whether the draft is uncertain, within the
         recorded number of retrievals of the budget.
         """
 
+    @_builtins.property
+    def query(self) -> _query_builder_pb2.Query:
+        """The query that the policy would build of the draft. Unset if it would not retrieve, if its query
+        is not of the words of the draft, and if the record lacks texts or contributions that the query
+        needs.
+        """
+
+    @_builtins.property
+    def query_words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.QueryWord]:
+        """Every word of judged, in order: whether the query has it, and why not. Empty without a query."""
+
     def __init__(
         self,
         *,
         judged: _answer_pb2.SentenceJudged | None = ...,
         recorded_retrieving: _builtins.bool = ...,
+        query: _query_builder_pb2.Query | None = ...,
+        query_words: _abc.Iterable[_query_builder_pb2.QueryWord] | None = ...,
+        query_cut_off: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["judged", b"judged"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_query_cut_off", b"_query_cut_off", "judged", b"judged", "query", b"query", "query_cut_off", b"query_cut_off"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["judged", b"judged", "recorded_retrieving", b"recorded_retrieving"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_query_cut_off", b"_query_cut_off", "judged", b"judged", "query", b"query", "query_cut_off", b"query_cut_off", "query_words", b"query_words", "recorded_retrieving", b"recorded_retrieving"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__query_cut_off: _TypeAlias = _typing.Literal["query_cut_off"]  # noqa: Y015
+    _WhichOneofArgType__query_cut_off: _TypeAlias = _typing.Literal["_query_cut_off", b"_query_cut_off"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__query_cut_off) -> _WhichOneofReturnType__query_cut_off | None: ...
 
 Global___ExplainedDraft: _TypeAlias = ExplainedDraft  # noqa: Y015
 
@@ -732,6 +756,7 @@ class RecordGroup(_message.Message):
     CORRECT_FIELD_NUMBER: _builtins.int
     WRONG_FIELD_NUMBER: _builtins.int
     PARTIAL_FIELD_NUMBER: _builtins.int
+    MOMENTS_FIELD_NUMBER: _builtins.int
     start: _builtins.str
     """Start of the period, RFC 3339 in UTC."""
     tenant: _builtins.str
@@ -772,6 +797,10 @@ class RecordGroup(_message.Message):
     """Number of answers with the verdict VERDICT_WRONG."""
     partial: _builtins.int
     """Number of answers with the verdict VERDICT_PARTIAL."""
+    @_builtins.property
+    def moments(self) -> Global___RecordMoments:
+        """Sums from which the variances of the means and shares follow."""
+
     def __init__(
         self,
         *,
@@ -795,16 +824,75 @@ class RecordGroup(_message.Message):
         correct: _builtins.int = ...,
         wrong: _builtins.int = ...,
         partial: _builtins.int = ...,
+        moments: Global___RecordMoments | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability", "mean_probability", b"mean_probability"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability", "mean_probability", b"mean_probability", "moments", b"moments"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability", "abstained", b"abstained", "answers", b"answers", "artefact_digest", b"artefact_digest", "correct", b"correct", "degraded_sentences", b"degraded_sentences", "failed", b"failed", "generated_tokens", b"generated_tokens", "judged_drafts", b"judged_drafts", "mean_latency_ms", b"mean_latency_ms", "mean_probability", b"mean_probability", "partial", b"partial", "policy", b"policy", "prompt_tokens", b"prompt_tokens", "retrievals", b"retrievals", "retrieved", b"retrieved", "sentences", b"sentences", "start", b"start", "tenant", b"tenant", "uncertain_drafts", b"uncertain_drafts", "wrong", b"wrong"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability", "abstained", b"abstained", "answers", b"answers", "artefact_digest", b"artefact_digest", "correct", b"correct", "degraded_sentences", b"degraded_sentences", "failed", b"failed", "generated_tokens", b"generated_tokens", "judged_drafts", b"judged_drafts", "mean_latency_ms", b"mean_latency_ms", "mean_probability", b"mean_probability", "moments", b"moments", "partial", b"partial", "policy", b"policy", "prompt_tokens", b"prompt_tokens", "retrievals", b"retrievals", "retrieved", b"retrieved", "sentences", b"sentences", "start", b"start", "tenant", b"tenant", "uncertain_drafts", b"uncertain_drafts", "wrong", b"wrong"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__mean_probability: _TypeAlias = _typing.Literal["mean_probability"]  # noqa: Y015
     _WhichOneofArgType__mean_probability: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mean_probability) -> _WhichOneofReturnType__mean_probability | None: ...
 
 Global___RecordGroup: _TypeAlias = RecordGroup  # noqa: Y015
+
+@_typing.final
+class RecordMoments(_message.Message):
+    """Sums over the answers of a group of squares and products of their columns (RecordSummary)."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RETRIEVALS_SQUARED_FIELD_NUMBER: _builtins.int
+    JUDGED_SQUARED_FIELD_NUMBER: _builtins.int
+    UNCERTAIN_SQUARED_FIELD_NUMBER: _builtins.int
+    JUDGED_UNCERTAIN_FIELD_NUMBER: _builtins.int
+    SENTENCES_SQUARED_FIELD_NUMBER: _builtins.int
+    DEGRADED_SQUARED_FIELD_NUMBER: _builtins.int
+    SENTENCES_DEGRADED_FIELD_NUMBER: _builtins.int
+    WITH_PROBABILITY_FIELD_NUMBER: _builtins.int
+    PROBABILITY_SQUARED_FIELD_NUMBER: _builtins.int
+    LATENCY_SQUARED_FIELD_NUMBER: _builtins.int
+    retrievals_squared: _builtins.int
+    """The sum of the squares of retrievals."""
+    judged_squared: _builtins.int
+    """The sum of the squares of judged_drafts."""
+    uncertain_squared: _builtins.int
+    """The sum of the squares of uncertain_drafts."""
+    judged_uncertain: _builtins.int
+    """The sum of the products of judged_drafts and uncertain_drafts."""
+    sentences_squared: _builtins.int
+    """The sum of the squares of sentences."""
+    degraded_squared: _builtins.int
+    """The sum of the squares of degraded_sentences."""
+    sentences_degraded: _builtins.int
+    """The sum of the products of sentences and degraded_sentences."""
+    with_probability: _builtins.int
+    """Number of answers with a mean_probability."""
+    probability_squared: _builtins.float
+    """The sum of the squares of mean_probability."""
+    latency_squared: _builtins.float
+    """The sum of the squares of latency_ms."""
+    def __init__(
+        self,
+        *,
+        retrievals_squared: _builtins.int = ...,
+        judged_squared: _builtins.int = ...,
+        uncertain_squared: _builtins.int = ...,
+        judged_uncertain: _builtins.int = ...,
+        sentences_squared: _builtins.int = ...,
+        degraded_squared: _builtins.int = ...,
+        sentences_degraded: _builtins.int = ...,
+        with_probability: _builtins.int = ...,
+        probability_squared: _builtins.float = ...,
+        latency_squared: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["degraded_squared", b"degraded_squared", "judged_squared", b"judged_squared", "judged_uncertain", b"judged_uncertain", "latency_squared", b"latency_squared", "probability_squared", b"probability_squared", "retrievals_squared", b"retrievals_squared", "sentences_degraded", b"sentences_degraded", "sentences_squared", b"sentences_squared", "uncertain_squared", b"uncertain_squared", "with_probability", b"with_probability"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordMoments: _TypeAlias = RecordMoments  # noqa: Y015
 
 @_typing.final
 class SubmitFeedbackRequest(_message.Message):

@@ -246,7 +246,7 @@ class RemoteAnswerer:
             async for event in events:
                 if event is not None:
                     yield event
-                if isinstance(event, AnswerFinished):
+                if isinstance(event, AnswerStarted if request.provenance_only else AnswerFinished):
                     return
         raise StreamIncomplete(f"{self._endpoint} ended the stream of the answer too early")
 

@@ -326,7 +326,7 @@ async def test_a_client_retries_an_overloaded_gateway() -> None:
         ),
         ({"n": 2}, "n", "should be 1"),
         ({"tools": [{"type": "function"}]}, "tools", "at most 0 items"),
-        ({"logprobs": True}, "logprobs", "should be False"),
+        ({"logprobs": True, "top_logprobs": 2}, "top_logprobs", "less than or equal to 0"),
         ({"stop": [""]}, "stop.0", "at least 1 character"),
         ({"extra_body": {"colour": 1}}, "colour", "is not a known field"),
         ({"extra_body": {"scaar": {"theta": 1}}}, "scaar.theta", "is not a known field"),

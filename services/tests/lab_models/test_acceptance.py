@@ -12,16 +12,22 @@ from collections.abc import Mapping
 import pytest
 
 from scaar.lab.models import (
+    FORM_MODELS,
     LAB_LM,
     LAB_LM_B,
     LAB_LM_CHAT,
     LAB_LM_CONFIDENT,
+    LAB_MEANING_ENCODER,
     LANGUAGE_MODELS,
-    SHIPPED_MODELS,
     TAGGED_MODELS,
     model_folder,
 )
 from scaar.lab.training.acceptance import measure_language_model, missed_targets
+from scaar.lab.training.form_acceptance import (
+    measure_form_model,
+    missed_form_targets,
+    missed_meaning_targets,
+)
 from scaar.lab.training.recipes import ContinuedTraining
 from scaar.lab.training.runs import REPORT_SEED, TRAININGS
 from scaar.lab.training.tagged_acceptance import measure_tagged_model, missed_tagged_targets
@@ -72,7 +78,29 @@ def _error(share: float, count: int) -> float:
     return math.sqrt(max(share * (1 - share), 0.01) / count)
 
 
-@pytest.mark.parametrize("name", [name for name in TAGGED_MODELS if name in SHIPPED_MODELS])
+@pytest.mark.parametrize("name", FORM_MODELS)
+def test_a_model_of_sentence_forms_does_what_its_report_says(name: str) -> None:
+    folder = model_folder(name)
+    report = json.loads((folder / "training_report.json").read_text())
+    reported = report["measured"]
+    measured = measure_form_model(
+        (folder / "model.onnx").read_bytes(),
+        build_tokenizer(forms=True),
+        seed=reported["seed"],
+        count=reported["questions_each"],
+    )
+    assert not _differences(measured, reported, reported["questions_each"])
+    assert missed_form_targets(reported) == []
+    assert (reported["seed"], report["seed"]) == (REPORT_SEED, TRAININGS[name].seed)
+
+
+def test_the_encoder_of_meanings_separates_what_its_report_says() -> None:
+    report = json.loads((model_folder(LAB_MEANING_ENCODER) / "training_report.json").read_text())
+    assert missed_meaning_targets(report["measured"]) == []
+    assert report["seed"] == TRAININGS[LAB_MEANING_ENCODER].seed
+
+
+@pytest.mark.parametrize("name", TAGGED_MODELS)
 def test_a_tagged_model_does_what_its_report_says(name: str) -> None:
     folder, training = model_folder(name), TRAININGS[name]
     assert isinstance(training, ContinuedTraining)

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,33 +12,25 @@ from scaar.lab.models import LAB_CROSS_ENCODER, LAB_LM, model_folder
 from scaar.lab.questions import Question
 from scaar.testing.commands import run_scaar
 
+from .answer_files import answer_all
+
 FAILURE = 1
 
 
-def answers(questions: list[Question], *options: str) -> list[dict[str, object]]:
-    """The last event of every question's answer."""
-    found = []
-    for question in questions:
-        ran = run_scaar("ask", question.question, "--json", *options)
-        assert (ran.status, ran.err) == (0, "")
-        found.append(ran.records[-1])
-    return found
-
-
-def right(found: list[dict[str, object]], questions: list[Question]) -> int:
+def right(found: list[dict[str, Any]], questions: list[Question]) -> int:
     pairs = zip(found, questions, strict=True)
     return sum(answer["answer"] in question.answers for answer, question in pairs)
 
 
 def test_a_fact_unknown_to_the_model_is_retrieved(tail_questions: list[Question]) -> None:
-    found = answers(tail_questions)
+    found = answer_all(tail_questions)
     assert right(found, tail_questions) >= 7
     assert sum(bool(answer["retrievals"]) for answer in found) >= 8
     assert {answer["end"] for answer in found} == {"answer_phrase"}
 
 
 def test_without_retrieval_the_answer_is_wrong(tail_questions: list[Question]) -> None:
-    found = answers(tail_questions, "--policy", "no_retrieval")
+    found = answer_all(tail_questions, "--policy", "no_retrieval")
     assert right(found, tail_questions) <= 1
     assert {answer["retrievals"] for answer in found} == {0}
 
@@ -141,7 +134,7 @@ def test_passages_that_hold_markers_of_the_prompt_are_answered_from(
         ).records[0]
         passages.append({"id": str(number), "title": evil, "text": f"{support['text']}{evil}"})
     build(tmp_path, "markers", passages)
-    found = answers(questions, "--index", "markers", "--set", "theta=1")
+    found = answer_all(questions, "--index", "markers", "--set", "theta=1")
     for answer in found:
         assert answer["retrievals"]
         assert answer["answer"] != "42"

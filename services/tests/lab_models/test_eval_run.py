@@ -72,18 +72,27 @@ def wait_for(out: Path, process: "subprocess.Popen[str]", count: int) -> None:
         time.sleep(0.002)
 
 
-def test_every_question_is_evaluated_with_every_setting(tmp_path: Path) -> None:
-    ran = evaluated(tmp_path, "--policies", POLICIES)
+@pytest.fixture(scope="module")
+def whole(lab_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ran]:
+    """The folder of an evaluation of all policies, and what the command printed."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SCAAR_HOME", str(lab_home))
+        return folder, evaluated(folder, "--policies", POLICIES, "--concurrency", "4")
+
+
+def test_every_question_is_evaluated_with_every_setting(whole: tuple[Path, Ran]) -> None:
+    folder, ran = whole
     assert ran.status == 0
-    made = prediction_records(tmp_path)
-    questions = [each["id"] for each in question_records(tmp_path)]
+    made = prediction_records(folder)
+    questions = [each["id"] for each in question_records(folder)]
     assert [(each["question_id"], each["setting"]) for each in made] == [
         (question, setting) for question in questions for setting in SETTINGS
     ]
     heading, _, *rows = [line.strip("| ").split(" | ") for line in ran.out.splitlines()]
     assert [row[0] for row in rows] == list(SETTINGS)
     shown = {row[0]: dict(zip(heading, row, strict=True)) for row in rows}
-    with (tmp_path / "scores.csv").open() as file:
+    with (folder / "scores.csv").open() as file:
         scores = list(csv.DictReader(file))
     assert len(scores) == len(made)
     for setting in SETTINGS:
@@ -113,12 +122,12 @@ def test_the_folder_records_the_evaluation_and_its_provenance(tmp_path: Path) ->
     assert ["theta", "request"] in made["policy"]["sources"]
 
 
-def test_predictions_do_not_depend_on_the_concurrency(tmp_path: Path) -> None:
-    one, another = tmp_path / "one", tmp_path / "another"
-    evaluated(one, "--policies", POLICIES, "--concurrency", "1")
-    evaluated(another, "--policies", POLICIES, "--concurrency", "4")
-    assert [timeless(each) for each in prediction_records(one)] == [
-        timeless(each) for each in prediction_records(another)
+def test_predictions_do_not_depend_on_the_concurrency(
+    whole: tuple[Path, Ran], tmp_path: Path
+) -> None:
+    evaluated(tmp_path, "--policies", POLICIES, "--concurrency", "1")
+    assert [timeless(each) for each in prediction_records(tmp_path)] == [
+        timeless(each) for each in prediction_records(whole[0])
     ]
 
 
@@ -142,18 +151,18 @@ def test_the_generation_cache_does_not_change_prediction_records(
 
 def test_a_killed_run_loses_and_repeats_no_prediction(lab_home: Path, tmp_path: Path) -> None:
     options = ("--policies", POLICIES, "--theta", "0.25,0.35", "--concurrency", "4")
-    with started(command(tmp_path, *options, limit=20), lab_home) as process:
+    with started(command(tmp_path, *options, limit=10), lab_home) as process:
         wait_for(tmp_path, process, 7)
         process.kill()
     killed = read_results(tmp_path).predictions
-    assert 7 <= len(killed) < 120
-    ran = evaluated(tmp_path, *options, limit=20)
+    assert 7 <= len(killed) < 60
+    ran = evaluated(tmp_path, *options, limit=10)
     assert ran.status == 0
-    assert f"{len(killed)} of 120 predictions exist, resuming" in ran.err
+    assert f"{len(killed)} of 60 predictions exist, resuming" in ran.err
     results = read_results(tmp_path)
-    assert len({(each.setting, each.question_id) for each in results.predictions}) == 120
+    assert len({(each.setting, each.question_id) for each in results.predictions}) == 60
     assert all(each in results.predictions for each in killed)
-    again = evaluated(tmp_path, *options, limit=20)
+    again = evaluated(tmp_path, *options, limit=10)
     assert again.out == ran.out
     assert read_results(tmp_path) == results
 

@@ -16,6 +16,8 @@ from scaar.lab.questions import Question
 from scaar.lab_servers.openai import OpenAiServer, open_openai_server
 from scaar.testing.commands import run_scaar
 
+from .answer_files import answer_all
+
 Reported = tuple[object, ...]
 POLICIES = {
     # The recommendations of the lab's model, which a server does not report.
@@ -57,13 +59,10 @@ def use(monkeypatch: pytest.MonkeyPatch, server: OpenAiServer, **settings: str) 
 
 def answers(questions: list[Question], *options: str) -> list[Reported]:
     """Of every question the answer, its text, and what was retrieved for it."""
-    found = list[Reported]()
-    for question in questions:
-        ran = run_scaar("ask", question.question, "--json", *options)
-        assert (ran.status, ran.err) == (0, "")
-        last = ran.records[-1]
-        found.append((last["answer"], last["text"], last["end"], last["retrievals"]))
-    return found
+    return [
+        (each["answer"], each["text"], each["end"], each["retrievals"])
+        for each in answer_all(questions, *options)
+    ]
 
 
 @pytest.fixture(scope="session")

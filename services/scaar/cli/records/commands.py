@@ -140,6 +140,7 @@ def explain(
         Column("retrieved", right=False),
         Column("would_retrieve", right=False),
         Column("uncertain", "uncertain words", right=False),
+        Column("query", right=False),
     )
     rows = [
         (
@@ -147,6 +148,7 @@ def explain(
             "yes" if each.recorded_retrieving else "no",
             "yes" if each.judged.retrieving else "no",
             ", ".join(word.text for word in each.judged.words if word.uncertain),
+            each.query.text if each.query is not None else "",
         )
         for each in found.drafts
     ]

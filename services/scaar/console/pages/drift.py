@@ -9,13 +9,13 @@ from starlette.routing import Route
 
 from scaar.console.data_tables import DataTable
 from scaar.console.drift_figures import (
-    RATES,
     DriftSeries,
     drift_charts,
     drift_series,
     overview_table,
     period_table,
 )
+from scaar.console.drift_rates import RATES
 from scaar.console.drift_search import PERIODS, DriftSearch, read_drift_search, stamp
 from scaar.console.line_chart import MAX_SERIES, chart_svg, key_svg
 from scaar.console.loading import Loading
@@ -69,7 +69,7 @@ def _shown(
         ShownChart(
             rate.title,
             rate.unit,
-            rate.meaning,
+            rate.explained,
             chart_svg(chart),
             period_table(rate, search, series),
         )

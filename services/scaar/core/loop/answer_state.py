@@ -9,9 +9,11 @@ from typing import TypeVar
 from scaar.core.calls.capacity import AnswerPlace
 from scaar.core.errors import PromptTooLong, ScaarError
 from scaar.core.filters import newest_excluded
+from scaar.core.loop.accepted_tokens import accepted_tokens
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.loop.judge import Judged
 from scaar.core.loop.shadow import Shadow
+from scaar.core.loop.system_turn import SystemTurnGenerator
 from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writer, Writing
 from scaar.core.policies.requirements import (
     drafted_tokens,
@@ -29,11 +31,13 @@ from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.prompts.pseudo_passage import passage_prompt
 from scaar.core.prompts.untrusted import safe_system
 from scaar.core.queries import FORMULATIONS
+from scaar.core.queries.draft_words import masked_words
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     AcceptedSentence,
+    AcceptedToken,
     Answer,
     AnswerEnd,
     AnswerRequest,
@@ -41,7 +45,6 @@ from scaar.core.types import (
     EffectivePolicy,
     ExcludeSeen,
     Fusion,
-    JudgedWord,
     LogprobsRequest,
     MessageRole,
     Moment,
@@ -106,8 +109,9 @@ class AnswerState:
         shadow: Shadow | None = None,
         sentence_filter: LearnedFilter | None = None,
         corpus_counts: CorpusCounts | None = None,
+        system_turn: bool = False,
     ) -> None:
-        self.ports = replace(ports, generator=place.generator(ports.generator))
+        """``system_turn`` is whether the model has a turn for the text of the system."""
         self._place = place
         self.request = request
         self.provenance = provenance
@@ -117,6 +121,11 @@ class AnswerState:
         """The trigger of a second policy on the same drafts; None without one."""
         self.profile = _profile_for(request, provenance)
         """The prompt profile, with the text of the system."""
+        generator = place.generator(ports.generator)
+        if system_turn and (system := self.profile.system):
+            opening = self.profile.after_system("")
+            generator = SystemTurnGenerator(generator, system, opening=opening)
+        self.ports = replace(ports, generator=generator)
         self._policy = provenance.policy
         self.budget = budget
         served = tuple(routes.values()) or (self.policy,)
@@ -370,6 +379,7 @@ class AnswerState:
             passage_ids=tuple(passage.id for passage in passages),
             concluding=concluding,
             degraded=self._degraded,
+            tokens=self._tokens_of(sentence),
         )
         self.accepted.append(accepted)
         for passage in passages:
@@ -380,6 +390,11 @@ class AnswerState:
             # The failure of a retrieval before the answer degrades every sentence.
             self._degraded = None
         return SentenceAccepted(number, accepted, start, len(self.so_far.text))
+
+    def _tokens_of(self, sentence: Sentence) -> tuple[AcceptedToken, ...]:
+        if not self.request.logprobs:
+            return ()
+        return accepted_tokens(sentence.text, sentence.tokens)
 
     def accept_whole(
         self, answer: Sentence, passages: tuple[RetrievedPassage, ...], *, end: AnswerEnd
@@ -461,7 +476,7 @@ class AnswerState:
         request = QueryRequest(
             question=self.request.question,
             settings=settings,
-            words=_masked(judged.judgement.words, self.policy.mask_below) if judged else (),
+            words=masked_words(judged.judgement.words, self.policy.mask_below) if judged else (),
             accepted=self._sentences(),
             recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
             attended=judged.attended if judged else (),
@@ -530,13 +545,6 @@ def _profile_for(request: AnswerRequest, provenance: Provenance) -> PromptProfil
 def _question_only(settings: QuerySettings) -> QuerySettings:
     """Return the settings of a query before the first sentence: the question."""
     return replace(settings, formulation="question", include_question=False)
-
-
-def _masked(words: tuple[JudgedWord, ...], below: float | None) -> tuple[JudgedWord, ...]:
-    """Return the words of a query; those with a lower probability are uncertain, if it is given."""
-    if below is None:
-        return words
-    return tuple(replace(each, uncertain=(each.probability or 0.0) < below) for each in words)
 
 
 def _cited(passage: RetrievedPassage) -> Passage:

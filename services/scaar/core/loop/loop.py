@@ -25,6 +25,7 @@ from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, Scaar
 from scaar.core.filters import check_declared
 from scaar.core.gates import AbstainingGate, ModelSpecificGate, QuestionGate, gate_without_file
 from scaar.core.gates.quco import QucoGate
+from scaar.core.loop.accepted_tokens import require_logprobs
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
@@ -62,6 +63,7 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
     AnswerStarted,
+    Capability,
     DraftJudgement,
     EffectivePolicy,
     IndexDescription,
@@ -171,6 +173,8 @@ class AdaptiveLoop:
         gate = self._required_gate(request)
         async with self._opened(request, gate, self._shadow) as (state, model):
             yield AnswerStarted(state.provenance)
+            if request.provenance_only:
+                return
             if is_follow_up(request):
                 yield await rewrite_question(state)
             async with aclosing(_sentences(state, gate, model)) as events:
@@ -214,6 +218,8 @@ class AdaptiveLoop:
         budget = Budget(request.budget, self._clock)
         async with budget.within("opening the answer"):
             model = await self._model.get()
+        if request.logprobs:
+            require_logprobs(model)
         placing = self._capacity.place(
             declared=model.max_concurrent_generations, remaining_s=budget.remaining_s
         )
@@ -242,6 +248,7 @@ class AdaptiveLoop:
                     shadow=shadow.sample(provenance, model) if shadow else None,
                     sentence_filter=self._sentence_filter,
                     corpus_counts=self._corpus_counts,
+                    system_turn=Capability.SYSTEM_TURN in model.capabilities,
                 ),
                 model,
             )

@@ -1,7 +1,7 @@
 """The text of an answer with its reflection tokens, as the model reads and continues it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from scaar.core.errors import PromptTooLong
 from scaar.core.loop.answer_state import CONCLUSION_MAX_TOKENS, AnswerState
@@ -49,10 +49,9 @@ class Segment:
     def after(self, text: str) -> Sentence:
         """Return the segment as a sentence that follows a text, with a space between them."""
         mine = self.text
-        if mine and text and not (mine[0].isspace() or text[-1].isspace()):
-            mine = f" {mine}"
-        written = tuple(each for each in self.tokens if each.text not in REFLECTION_TOKENS)
-        return Sentence(mine, written, None, self.ended)
+        space = bool(mine and text and not (mine[0].isspace() or text[-1].isspace()))
+        written = _plain(self.tokens, start=int(space))
+        return Sentence(f" {mine}" if space else mine, written, None, self.ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,8 @@ class Transcript:
             decision + phrase, stage="concluding", max_tokens=CONCLUSION_MAX_TOKENS
         )
         text = without_tokens(phrase + written.raw)
-        return Sentence(split_sentences(text)[0], written.tokens, None, last=True)
+        tokens = _plain(written.tokens, start=len(phrase))
+        return Sentence(split_sentences(text)[0], tokens, None, last=True)
 
     async def _write(
         self,
@@ -175,3 +175,13 @@ class Transcript:
                 self._parts[at] = each.without_passage()
                 return True
         return False
+
+
+def _plain(tokens: Sequence[Token], *, start: int) -> tuple[Token, ...]:
+    """Return the tokens without reflection tokens, with spans in the text without these."""
+    found = list[Token]()
+    for each in tokens:
+        if each.text not in REFLECTION_TOKENS:
+            found.append(replace(each, start=start, end=start + len(each.text)))
+            start += len(each.text)
+    return tuple(found)

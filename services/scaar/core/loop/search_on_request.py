@@ -58,12 +58,12 @@ async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, N
         if limited and decision is SearchDecision.LIMIT:
             break
         limited |= decision is SearchDecision.LIMIT
-    answer, end = dialect.answer_in(step.text), AnswerEnd.ANSWER_PHRASE
-    if not answer:
+    answer, end = step.part(*dialect.answer_in(step.text)), AnswerEnd.ANSWER_PHRASE
+    if not answer.text:
         spent = state.budget.remaining_tokens <= 0
         end = AnswerEnd.MAX_TOKENS if spent else AnswerEnd.END_OF_SEQUENCE
         answer = await transcript.force(state, step)
-    yield state.accept_whole(Sentence(answer, (), None, last=True), transcript.read, end=end)
+    yield state.accept_whole(answer, transcript.read, end=end)
 
 
 def _prompt(state: AnswerState, dialect: Dialect) -> str:
@@ -112,6 +112,15 @@ class _Step:
         logprobs = [each.logprob for each in self.tokens if each.start < end and each.end > start]
         known = [each for each in logprobs if each is not None]
         return math.exp(min(known)) if known and len(known) == len(logprobs) else None
+
+    def part(self, start: int, end: int) -> Sentence:
+        """Return a part of the text, with the tokens that have text in it."""
+        tokens = (
+            replace(each, start=each.start - start, end=each.end - start)
+            for each in self.tokens
+            if each.start < end and each.end > start
+        )
+        return Sentence(self.text[start:end], tuple(tokens), None, last=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +171,7 @@ class _Transcript:
                     raise
                 self._last = replace(self._last, passages=self._last.passages[:-1])
 
-    async def force(self, state: AnswerState, step: _Step) -> str:
+    async def force(self, state: AnswerState, step: _Step) -> Sentence:
         """Return the answer that the model writes after the opening tag of an answer.
 
         An incomplete request at the end of the step is dropped, and the step if it does not fit.
@@ -183,7 +192,7 @@ class _Transcript:
                 if prefix == before:
                     raise
             else:
-                return dialect.without_rest(forced.text)
+                return forced.part(*dialect.without_rest(forced.text))
         raise AssertionError("the last prefix returns or raises")
 
     def _with_results(self) -> str:

@@ -88,15 +88,17 @@ class Dialect:
         answered = self.stops_at_answer and step.rfind(self.answer[0]) > begin
         return -1 if begin < 0 or answered else begin + len(self.query[0])
 
-    def answer_in(self, step: str) -> str:
-        """Return the text of the last answer of a step, without tags; empty if it has none."""
-        _, opening, rest = step.rpartition(self.answer[0])
-        return self.without_rest(rest) if opening else ""
+    def answer_in(self, step: str) -> tuple[int, int]:
+        """Return the span of the last answer of a step, without tags; empty if it has none."""
+        begin = step.rfind(self.answer[0])
+        return self.without_rest(step, begin + len(self.answer[0])) if begin >= 0 else (0, 0)
 
-    def without_rest(self, answer: str) -> str:
-        """Return the text of an answer up to the first tag."""
-        ends = [at for tag in self._tags if (at := answer.find(tag)) >= 0]
-        return answer[: min(ends, default=None)].strip()
+    def without_rest(self, text: str, start: int = 0) -> tuple[int, int]:
+        """Return the span of an answer up to the first tag, without white space around it."""
+        ends = [at for tag in self._tags if (at := text.find(tag, start)) >= 0]
+        answer = text[start : min(ends, default=None)]
+        start += len(answer) - len(answer.lstrip())
+        return start, start + len(answer.strip())
 
     @property
     def _tags(self) -> tuple[str, ...]:

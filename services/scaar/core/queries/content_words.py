@@ -2,7 +2,7 @@
 
 from scaar.core.queries.formulation import Formulated, FormulationRule, of_draft
 from scaar.core.text.word_classes import WordClass, word_classes
-from scaar.core.types import QueryRequest
+from scaar.core.types import QueryRequest, WordRule
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
@@ -21,4 +21,5 @@ CONTENT_WORDS = FormulationRule(
     needs_draft=True,
     masks=True,
     uses_word_classes=True,
+    otherwise=WordRule.WORD_CLASS,
 )

@@ -1,7 +1,7 @@
 """The draft without its uncertain words (FLARE; SCAAR's Curr-Sent)."""
 
 from scaar.core.queries.formulation import Formulated, FormulationRule, of_draft
-from scaar.core.types import QueryRequest
+from scaar.core.types import QueryRequest, WordRule
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
@@ -10,4 +10,6 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
     return of_draft(request.words, confident, room)
 
 
-CURRENT_SENTENCE = FormulationRule(formulate, needs_draft=True, masks=True)
+CURRENT_SENTENCE = FormulationRule(
+    formulate, needs_draft=True, masks=True, otherwise=WordRule.MAX_WORDS
+)

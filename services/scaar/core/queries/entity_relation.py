@@ -7,7 +7,7 @@ no entity. An extracted triple would have the relation alone.
 
 from scaar.core.queries.formulation import Formulated, FormulationRule, of_draft
 from scaar.core.text.entities import statement_of
-from scaar.core.types import QueryRequest
+from scaar.core.types import QueryRequest, WordRule
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
@@ -22,4 +22,6 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
     return Formulated((*heads, *of_words.words), of_words.kept)
 
 
-ENTITY_RELATION = FormulationRule(formulate, needs_draft=True, uses_word_classes=True)
+ENTITY_RELATION = FormulationRule(
+    formulate, needs_draft=True, uses_word_classes=True, otherwise=WordRule.ENTITY
+)

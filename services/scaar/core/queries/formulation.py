@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scaar.core.types import EvidenceKind, JudgedWord, QueryRequest
+from scaar.core.types import EvidenceKind, JudgedWord, QueryRequest, WordRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class FormulationRule:
     uses_word_classes: bool = False
     masks: bool = False
     """Whether the query leaves out the uncertain words of the draft."""
+    otherwise: WordRule = WordRule.OTHER
+    """Why the query lacks a word that is neither uncertain nor beyond the cut-off of ``alpha``."""
     uses_passage: bool = False
     """Whether the model first writes a passage for the question."""
     fused_with: "FormulationRule | None" = None

@@ -11,6 +11,7 @@ sentence alone what the draft is about.
 
 from scaar.core.queries import current_sentence, pfq
 from scaar.core.queries.formulation import FormulationRule
+from scaar.core.types import WordRule
 
 FUSED = FormulationRule(
     pfq.formulate,
@@ -19,5 +20,6 @@ FUSED = FormulationRule(
     settings=pfq.PFQ.settings,
     includes_question=True,
     masks=True,
+    otherwise=WordRule.MAX_WORDS,
     fused_with=current_sentence.CURRENT_SENTENCE,
 )

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.queries.formulation import Formulated, FormulationRule, by_contribution, of_draft
-from scaar.core.types import EvidenceKind, QueryRequest, WordOrder
+from scaar.core.types import EvidenceKind, QueryRequest, WordOrder, WordRule
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
@@ -28,13 +28,17 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
                 "pfq needs a contribution in [0, 1] of every word",
             )
     ranked = by_contribution(words, range(len(words)))
-    # Use the decimal of the request: 1.1 * 1000 / 100 is slightly above 11 in floats.
-    share = Fraction(str(request.settings.alpha)) / 100
-    top = ranked[: max(1, math.ceil(share * len(words)))]
+    top = ranked[: cut_off(request.settings.alpha, len(words))]
     confident = [position for position in top if not words[position].uncertain]
     if request.settings.word_order is WordOrder.TEXT:
         confident.sort()
     return of_draft(words, confident, room)
+
+
+def cut_off(alpha: float, words: int) -> int:
+    """Return the number of words in the top alpha percent by contribution, at least 1."""
+    # Use the decimal of the request: 1.1 * 1000 / 100 is slightly above 11 in floats.
+    return max(1, math.ceil(Fraction(str(alpha)) / 100 * words))
 
 
 PFQ = FormulationRule(
@@ -44,4 +48,5 @@ PFQ = FormulationRule(
     settings=frozenset({"alpha", "word_order"}),
     includes_question=True,
     masks=True,
+    otherwise=WordRule.MAX_WORDS,
 )

@@ -8,7 +8,7 @@ find passages about others of that name. Here one uncertain word removes its who
 from scaar.core.queries.formulation import Formulated, FormulationRule, of_draft
 from scaar.core.text.spans import value_spans
 from scaar.core.text.word_classes import tags_of
-from scaar.core.types import QueryRequest
+from scaar.core.types import QueryRequest, WordRule
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
@@ -29,4 +29,5 @@ SPAN_MASKED = FormulationRule(
     needs_draft=True,
     masks=True,
     uses_word_classes=True,
+    otherwise=WordRule.SPAN,
 )

@@ -7,7 +7,7 @@ punctuation and possessive endings, in their order, then the draft without its u
 
 from scaar.core.queries.formulation import Formulated, FormulationRule, of_draft
 from scaar.core.text.words import bare_word
-from scaar.core.types import QueryRequest
+from scaar.core.types import QueryRequest, WordRule
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
@@ -19,4 +19,6 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
     return Formulated((*uncovered, *of_words.words), of_words.kept)
 
 
-UNCOVERED_QUESTION = FormulationRule(formulate, needs_draft=True, masks=True)
+UNCOVERED_QUESTION = FormulationRule(
+    formulate, needs_draft=True, masks=True, otherwise=WordRule.MAX_WORDS
+)

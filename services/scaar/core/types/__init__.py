@@ -9,6 +9,7 @@ from scaar.core.types.answers import (
     DEFAULT_POLICY,
     Abstention,
     AcceptedSentence,
+    AcceptedToken,
     Answer,
     AnswerEnd,
     AnswerRequest,
@@ -100,7 +101,14 @@ from scaar.core.types.policies import (
     SettingSource,
     Truncation,
 )
-from scaar.core.types.queries import Query, QueryRequest, QuerySettings, WordOrder
+from scaar.core.types.queries import (
+    Query,
+    QueryRequest,
+    QuerySettings,
+    QueryWord,
+    WordOrder,
+    WordRule,
+)
 from scaar.core.types.retrieval import (
     DenseDescription,
     DenseSettings,
@@ -129,6 +137,7 @@ __all__ = [
     "DEFAULT_POLICY",
     "Abstention",
     "AcceptedSentence",
+    "AcceptedToken",
     "Answer",
     "AnswerDrafted",
     "AnswerEnd",
@@ -200,6 +209,7 @@ __all__ = [
     "QueryBuilt",
     "QueryRequest",
     "QuerySettings",
+    "QueryWord",
     "QuestionRewritten",
     "RankedScore",
     "RecommendedSettings",
@@ -239,5 +249,6 @@ __all__ = [
     "VectorMetric",
     "Word",
     "WordOrder",
+    "WordRule",
     "is_last",
 ]

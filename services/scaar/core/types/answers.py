@@ -54,6 +54,11 @@ class AnswerRequest:
     messages: tuple[Message, ...] = ()
     """A conversation, in place of the question. The last message is the user's question."""
     rewrite: Rewrite = Rewrite.AUTO
+    logprobs: bool = False
+    """Whether accepted sentences have their tokens with log-probabilities."""
+    provenance_only: bool = False
+    """Whether the stream ends after :class:`AnswerStarted`. It is no answer: no watch observes it,
+    and it has no record."""
 
     @property
     def last_question(self) -> str:
@@ -140,17 +145,31 @@ class Degradation:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceptedToken:
+    """A token of an accepted sentence: its part of the sentence, and its log-probability.
+
+    ``logprob`` is that of the whole token when the model wrote it; None if the engine returned
+    none, and for text that the model did not write.
+    """
+
+    text: str
+    logprob: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedSentence:
     """A sentence of the answer, and the ids of the passages that it was written from.
 
     ``concluding`` marks a sentence with the answer phrase. ``degraded`` is the failure for which
-    the draft was accepted, if any.
+    the draft was accepted, if any. ``tokens``, whose texts concatenated are the text, are empty if
+    the request does not set ``logprobs``.
     """
 
     text: str
     passage_ids: tuple[str, ...] = ()
     concluding: bool = False
     degraded: Degradation | None = None
+    tokens: tuple[AcceptedToken, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

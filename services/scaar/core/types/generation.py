@@ -18,6 +18,8 @@ class Capability(enum.StrEnum):
     NAMED_TOKENS = "named_tokens"
     TEXT_LOGPROBS = "text_logprobs"
     HIDDEN_STATES = "hidden_states"
+    SYSTEM_TURN = "system_turn"
+    """The engine places text of the system in a turn of its own before the prompt."""
 
 
 class LogprobKind(enum.StrEnum):
@@ -165,6 +167,8 @@ class GenerateRequest:
     """Tokens whose log-probability every token has."""
     hidden_layer: int | None = None
     """Layer whose hidden state every token has; 0 for the embeddings."""
+    system: str = ""
+    """Text of the system, in a turn of its own before the prompt; empty for no such turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,7 @@ class AttendRequest:
     text_token_ids: tuple[int, ...] = ()
     attention: AttentionKind = AttentionKind.MEAN_HEADS
     ended: bool = False
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +218,7 @@ class LogprobsRequest:
     text_token_ids: tuple[int, ...] = ()
     top_tokens: int = 0
     named_tokens: tuple[str, ...] = ()
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,3 +64,33 @@ class Query:
     fell_back: bool = False
     fused_with: str = ""
     """A second query, whose results are fused with those of ``text``; empty without one."""
+
+
+class WordRule(enum.StrEnum):
+    """Why a query lacks a word of the draft."""
+
+    UNCERTAIN = "uncertain"
+    CONTRIBUTION = "contribution"
+    """Its rank by contribution is above the cut-off of alpha."""
+    WORD_CLASS = "word_class"
+    SPAN = "span"
+    """It belongs to a name, date or number with an uncertain word."""
+    ENTITY = "entity"
+    """It belongs to an entity that is not the head of the sentence."""
+    MAX_WORDS = "max_words"
+    OTHER = "other"
+    """Another rule, or one of several that cannot be distinguished."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """Whether a query has a word of the draft, and every rule that leaves it out.
+
+    A fused query can have the word in its second text only: then it is ``kept``, and the rules are
+    those of the first text. ``rank`` is that by contribution, from 1; None unless the formulation
+    ranks the words.
+    """
+
+    kept: bool
+    left_out_by: tuple[WordRule, ...] = ()
+    rank: int | None = None

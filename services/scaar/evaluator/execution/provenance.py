@@ -23,8 +23,6 @@ async def provenances(
 ) -> Mapping[str, Provenance]:
     """Return the provenance of every setting by its label.
 
-    An answer to the template's question is started for each setting, and not finished.
-
     Raises:
         ScaarError: a setting cannot be answered; the error of the first such setting.
     """
@@ -72,8 +70,6 @@ async def with_examples(
 ) -> AnswerRequest:
     """Return the template with the data set's few-shot examples, if the prompt profile has any.
 
-    An answer to the template's question is started, and not finished.
-
     Raises:
         ScaarError: the answer cannot be started.
     """
@@ -116,11 +112,12 @@ def without_request_id(provenance: Provenance) -> Provenance:
 
 
 async def provenance_of(answerer: Answerer, request: AnswerRequest) -> Provenance:
-    """Return the provenance of an answer; the answer is started, and not finished.
+    """Return the provenance of an answer to the request; nothing is answered or recorded.
 
     Raises:
         ScaarError: the request cannot be answered.
     """
+    request = replace(request, provenance_only=True)
     async with aclosing(answerer.stream_answer(request)) as events:
         async for event in events:
             if isinstance(event, AnswerStarted):

@@ -32,7 +32,12 @@ from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
 from scaar.generator.engines.openai_server.requests import OpenAiCalls
-from scaar.generator.engines.openai_server.served_model import ServedModel, select_model, unserved
+from scaar.generator.engines.openai_server.served_model import (
+    ServedModel,
+    failed_unlisted,
+    select_model,
+    unserved,
+)
 from scaar.generator.engines.openai_server.text_logprobs import text_logprobs
 from scaar.generator.engines.openai_server.thinking import (
     Unanswered,
@@ -213,10 +218,15 @@ class OpenAiGenerator:
             try:
                 return await self._probe(replace(served, logprobs=logprobs, thinking_off=off))
             except NotFound as error:
-                if not served.listed:
+                if not served.others:
                     raise
                 which, server = f"no model {served.model}", self._calls.server
-                raise unserved(which, served.listed, server, detail=error.detail) from error
+                raise unserved(which, served.others, server, detail=error.detail) from error
+            except BackendUnavailable as error:
+                if served.others is None:
+                    raise
+                model, others, server = served.model, served.others, self._calls.server
+                raise failed_unlisted(error, model, others=others, server=server) from error
             except PromptTooLong:
                 raise
             except InvalidRequest:
@@ -260,8 +270,10 @@ class OpenAiGenerator:
         """Yield the answer's deltas, with fewer tokens if the context has no room for all.
 
         Servers reject requests that exceed the context; here the context ends the text instead. A
-        model that is first seen to think starts again with tokens for its thoughts.
+        model that is first seen to think starts again with tokens for its thoughts, and a chat that
+        rejects a turn of the system starts again with its text in the user's turn.
         """
+        started = False
         room = self._settings.max_thinking_tokens * served.thinks + request.max_tokens
         while True:
             deltas = self._calls.stream(served, replace(request, max_tokens=room))
@@ -273,19 +285,34 @@ class OpenAiGenerator:
             try:
                 async with aclosing(deltas), aclosing(answer):
                     async for delta in answer:
+                        if not (started or served.system_turn):
+                            self._learned(served, system_turn=False)
+                        started = True
                         yield delta
                 return
             except NoRoom as error:
                 if not 0 < error.room < room:
                     raise
                 room = error.room
+            except PromptTooLong:
+                raise
+            except InvalidRequest:
+                # Some templates have no turn of the system, such as those of Gemma.
+                chats = self._settings.openai_api == "chat"
+                if started or not (chats and request.system and served.system_turn):
+                    raise
+                served = replace(served, system_turn=False)
             except Unanswered:
                 if served.thinks:
                     raise
-                served = replace(served, thinks=True)
+                served = self._learned(served, thinks=True)
                 room = self._settings.max_thinking_tokens + request.max_tokens
-                if self._served is not None and self._served.model == served.model:
-                    self._served = replace(self._served, thinks=True)
+
+    def _learned(self, served: ServedModel, **facts: bool) -> ServedModel:
+        """Return the model with what its answer showed, which later requests know too."""
+        if self._served is not None and self._served.model == served.model:
+            self._served = replace(self._served, **facts)  # type: ignore[arg-type]
+        return replace(served, **facts)  # type: ignore[arg-type]
 
     def _max_top_tokens(self, served: ServedModel) -> int:
         if self._settings.openai_api == "chat":
@@ -299,6 +326,7 @@ class OpenAiGenerator:
             Capability.SEED: dialect.seeded,
             Capability.LOGPROBS: served.logprobs,
             Capability.TEXT_LOGPROBS: served.logprobs and dialect.reads_logprobs and completes,
+            Capability.SYSTEM_TURN: self._calls.places_system or not completes,
         }
         return frozenset(each for each, has in given.items() if has)
 
@@ -308,4 +336,4 @@ class OpenAiGenerator:
 
 
 def _without_probe(served: ServedModel) -> ServedModel:
-    return replace(served, logprobs=False, thinking_off=False, thinks=False)
+    return replace(served, logprobs=False, thinking_off=False, thinks=False, system_turn=True)

@@ -89,6 +89,7 @@ class TgiGenerator:
         self._calls = calls
         self._settings = settings
         self._prompt_text = prompt_text
+        self._capabilities = _CAPABILITIES | prompt_text.capabilities
         self._slots = CallSlots(settings.max_concurrent)
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
@@ -105,7 +106,7 @@ class TgiGenerator:
             request,
             vocabulary=ANY_VOCABULARY,
             max_top_tokens=MAX_TGI_TOP_TOKENS,
-            capabilities=_CAPABILITIES,
+            capabilities=self._capabilities,
         )
         with self._slots.slot():
             async with aclosing(each_sample(request, self._continue)) as events:
@@ -143,9 +144,9 @@ class TgiGenerator:
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         # TGI returns the most likely tokens of generated positions only.
         check_logprobs(
-            request, vocabulary=ANY_VOCABULARY, max_top_tokens=0, capabilities=_CAPABILITIES
+            request, vocabulary=ANY_VOCABULARY, max_top_tokens=0, capabilities=self._capabilities
         )
-        before = GenerateRequest(request.prompt)
+        before = GenerateRequest(request.prompt, system=request.system)
         whole = replace(before, prefix=request.text)
         text, start = self._prompt_text.of(whole), len(self._prompt_text.of(before))
         with self._slots.slot():
@@ -165,7 +166,7 @@ class TgiGenerator:
             revision=info.model_sha or "unknown",
             engine="tgi",
             logprob_kind=LogprobKind.RAW,
-            capabilities=_CAPABILITIES,
+            capabilities=self._capabilities,
             max_total_tokens=info.max_total_tokens,
             prompt_profile=self._settings.prompt_profile,
             max_concurrent_generations=self._slots.limit,

@@ -17,7 +17,12 @@ from transformers import (
 
 from scaar.core.errors import DataCorrupt, NotFound
 from scaar.encoders.checkpoint import REVISION_DIGITS, read_json_file
-from scaar.generator.engines.chat_templates.renderer import turn_of
+from scaar.generator.engines.chat_templates.renderer import (
+    SystemTurn,
+    UserTurn,
+    system_turn_of,
+    turn_of,
+)
 from scaar.generator.engines.decoding.feed_forward import FeedForwardGradients
 from scaar.generator.engines.decoding.generator import DecodingGenerator, open_decoding_generator
 from scaar.generator.engines.decoding.language_model import LanguageModel
@@ -32,6 +37,10 @@ _DTYPES = {
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
 }
+
+
+_Around = tuple[tuple[int, ...], tuple[int, ...]]
+"""Tokens before and after a text."""
 
 
 @asynccontextmanager
@@ -89,7 +98,7 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
         raise DataCorrupt(f"{name}: has no fast tokenizer (tokenizer.json)")
     model = model.eval().to(_device(settings.device))
     # Before special tokens are read as text, since the template has some.
-    turn = _turn(name, tokenizer) if settings.chat_template else None
+    turn, system_turn = _turns(name, tokenizer) if settings.chat_template else (None, None)
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -111,13 +120,14 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
         ),
         recommended=recommended_in(advice),
         turn=turn,
+        system_turn=system_turn,
     )
 
 
-def _turn(name: str, tokenizer: PreTrainedTokenizerFast) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the tokens that the model's template puts before and after a user's turn.
+def _turns(name: str, tokenizer: PreTrainedTokenizerFast) -> tuple[_Around, _Around | None]:
+    """Return the tokens that the model's template puts around a user's turn, and the system's.
 
-    The turn itself is tokenized separately, without special tokens.
+    The texts of the turns are tokenized separately, without special tokens.
     """
     try:
         template = tokenizer.get_chat_template()
@@ -127,10 +137,16 @@ def _turn(name: str, tokenizer: PreTrainedTokenizerFast) -> tuple[tuple[int, ...
         turn = turn_of(template, tokenizer.special_tokens_map)
     except ValueError as error:
         raise DataCorrupt(f"{name}: {error}") from error
-    return (
-        tuple(tokenizer.encode(turn.before, add_special_tokens=False)),
-        tuple(tokenizer.encode(turn.after, add_special_tokens=False)),
-    )
+    system = system_turn_of(template, tokenizer.special_tokens_map)
+
+    def around(texts: UserTurn | SystemTurn) -> _Around:
+        ids = (
+            tokenizer.encode(text, add_special_tokens=False) for text in (texts.before, texts.after)
+        )
+        before, after = map(tuple, ids)
+        return before, after
+
+    return around(turn), around(system) if system else None
 
 
 def _device(device: str) -> str:

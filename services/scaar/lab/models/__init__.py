@@ -36,8 +36,10 @@ def model_folder(name: str) -> Path:
 
 SHIPPED_MODELS = (
     *LANGUAGE_MODELS,
-    *(name for name in TAGGED_MODELS if model_folder(name).is_dir()),
+    *TAGGED_MODELS,
+    *FORM_MODELS,
     LAB_CROSS_ENCODER,
-    *(name for name in (LAB_RERANKER,) if model_folder(name).is_dir()),
+    LAB_MEANING_ENCODER,
+    LAB_RERANKER,
 )
-"""The models that a package contains. A recipe can exist before its model."""
+"""The models that a package contains."""

@@ -116,7 +116,7 @@ class SentenceTraining(DecoderTraining):
     ``unknown`` is the share of exercises about new films.
     """
 
-    steps: int = 1_000
+    steps: int = 2_500
     phases: tuple[Phase, ...] = ()
     rows: int = 16
     row_tokens: int = 112
@@ -199,7 +199,7 @@ LANGUAGE_MODEL_TRAININGS: Mapping[str, DecoderTraining] = MappingProxyType(
         LAB_LM_B: DecoderTraining(seed=1),
         LAB_LM_CONFIDENT: DecoderTraining(seed=3, steps=5_000, sharpness=2.0),
         LAB_LM_FORMS: SentenceTraining(seed=4),
-        LAB_LM_FORMS_B: SentenceTraining(seed=5),
+        LAB_LM_FORMS_B: SentenceTraining(seed=5, steps=3_500),
     }
 )
 """The trainings by the name of the model."""

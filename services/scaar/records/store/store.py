@@ -9,6 +9,7 @@ from scaar.core.records import (
     AnswerRecord,
     RecordFilter,
     RecordGroup,
+    RecordMoments,
     RecordSummary,
     Verdict,
 )
@@ -181,6 +182,7 @@ async def summarize(
             sa.func.avg(columns.mean_probability).label("mean_probability"),
             sa.func.avg(columns.latency_ms).label("mean_latency_ms"),
             *(_count(FEEDBACK.c.verdict == each.value).label(each.value) for each in Verdict),
+            *(sum_.label(name) for name, sum_ in _MOMENTS.items()),
         ).select_from(_JOINED),
         records,
     )
@@ -193,15 +195,38 @@ async def summarize(
 def _group_of(row: dict[str, Any], period_s: int) -> RecordGroup:
     row["start"] = time_of(int(row["start"]) * period_s * 1000)
     mean, latency = row.pop("mean_probability"), float(row.pop("mean_latency_ms"))
+    # A database can return a sum as a Decimal.
+    sums = {name: float(row.pop(name) or 0) for name in _MOMENTS}
+    integers = {name: int(value) for name, value in sums.items() if name not in _OF_FLOATS}
+    moments = RecordMoments(**{**sums, **integers})  # type: ignore[arg-type]
     counts: dict[str, Any] = {
         name: value if isinstance(value, str) else int(value or 0) for name, value in row.items()
     }
     known = None if mean is None else float(mean)
-    return RecordGroup(**counts, mean_probability=known, mean_latency_ms=latency)
+    return RecordGroup(**counts, mean_probability=known, mean_latency_ms=latency, moments=moments)
 
 
 def _count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
     return sa.func.sum(sa.case((condition, 1), else_=0))
+
+
+def _products(first: str, second: str) -> sa.ColumnElement[int]:
+    return sa.func.sum(RECORDS.c[first] * RECORDS.c[second])
+
+
+_MOMENTS: dict[str, sa.ColumnElement[Any]] = {
+    "retrievals_squared": _products("retrievals", "retrievals"),
+    "judged_squared": _products("judged_drafts", "judged_drafts"),
+    "uncertain_squared": _products("uncertain_drafts", "uncertain_drafts"),
+    "judged_uncertain": _products("judged_drafts", "uncertain_drafts"),
+    "sentences_squared": _products("sentences", "sentences"),
+    "degraded_squared": _products("degraded_sentences", "degraded_sentences"),
+    "sentences_degraded": _products("sentences", "degraded_sentences"),
+    "with_probability": sa.func.count(RECORDS.c.mean_probability),
+    "probability_squared": _products("mean_probability", "mean_probability"),
+    "latency_squared": _products("latency_ms", "latency_ms"),
+}
+_OF_FLOATS = ("probability_squared", "latency_squared")
 
 
 def _where(query: sa.Select[Any], records: RecordFilter) -> sa.Select[Any]:

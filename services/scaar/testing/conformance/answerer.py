@@ -48,6 +48,12 @@ class AnswererConformance:
         for event in accepted:
             assert finished.answer.text[event.start : event.end] == event.accepted.text
 
+    async def test_the_provenance_alone_is_one_event(self, answerer: Answerer) -> None:
+        request = AnswerRequest(self.question, request_id="r-1", provenance_only=True)
+        (started,) = await _events(answerer, request)
+        whole = await _events(answerer, AnswerRequest(self.question, request_id="r-1"))
+        assert started == whole[0]
+
     async def test_closing_early_leaves_the_answerer_usable(self, answerer: Answerer) -> None:
         async with aclosing(answerer.stream_answer(AnswerRequest(self.question))) as events:
             await anext(events)

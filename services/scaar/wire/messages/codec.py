@@ -48,6 +48,7 @@ from scaar.core.types import (
     PolicyRequest,
     Token,
     TopToken,
+    WordRule,
 )
 from scaar.v1 import policy_pb2
 from scaar.wire.messages.fields import check_carried, finite, finite_or_none
@@ -77,7 +78,7 @@ _NUMBER = Codec(_same, partial(finite, ""))
 _NUMBER_OR_NONE = Codec(_same, finite_or_none)
 
 _RENAMED = {(Attention, "weights"): "rows"}
-_EXTENSIBLE = frozenset[Any]({Capability, Moment})
+_EXTENSIBLE = frozenset[Any]({Capability, Moment, WordRule})
 """Enums of which a server of a later version may list values that this version does not know."""
 _NOT_FINITE: Mapping[tuple[type, str], Codec] = {
     (Token, "logprob"): _NUMBER_OR_NONE,

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from scaar.console.answer_view import Blocks
 from scaar.console.rendering import templates
 from scaar.console.settings import ConsoleSettings
-from scaar.console.what_if import judge_again
+from scaar.console.what_if import WhatIf, judge_again
 from scaar.core.errors import BackendUnavailable, NotFound
 from scaar.core.loop.answer_state import Ports
 from scaar.core.loop.catalog import PortsCatalog
@@ -30,6 +30,7 @@ from scaar.core.types import (
     AcceptedSentence,
     AnswerDrafted,
     AnswerEvent,
+    AnswerFinished,
     AnswerRequest,
     AnswerStarted,
     CandidatesScored,
@@ -49,6 +50,7 @@ from scaar.core.types import (
     SearchRequested,
     SentenceAccepted,
     SentenceJudged,
+    TokenDrafted,
 )
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.records.explanation import explain
@@ -98,8 +100,19 @@ class StoredRecords(ListedRecords):
         return self.record.summary
 
 
-async def recorded(policy: str = "scaar", **changes: object) -> AnswerRecord:
-    request = asking(policy)
+async def costs(record: AnswerRecord, theta: float) -> dict[str, str]:
+    form = {"theta": str(theta)}
+    return {each.name: each.value for each in (await what_if(record, form)).costs}
+
+
+async def what_if(record: AnswerRecord, form: dict[str, str]) -> WhatIf:
+    return await judge_again(StoredRecords(record), record, form)
+
+
+async def recorded(
+    policy: str = "scaar", *, theta: float | None = None, **changes: object
+) -> AnswerRecord:
+    request = asking(policy, theta=theta)
     events = await parts(model(doubts=["Paris.", "Ada"])).events(request)
     summary = record_of(1, id=ID, policy=policy, feedback=None, **changes)
     return AnswerRecord(summary, request, tuple(events), tuple(map(float, range(len(events)))))
@@ -338,6 +351,57 @@ class TestWhatIf:
             with pages(replace(record, events=events)) as client:
                 page = client.get(f"/answers/{ID}/what-if", params={"theta": theta}).text
             assert searches in page, theta
+
+    async def test_the_cost_is_what_the_record_shows_of_it(self) -> None:
+        record = await recorded("flare")
+        drafted = sum(isinstance(each, TokenDrafted) for each in record.events)
+        positions = [
+            at for at, each in enumerate(record.events) if isinstance(each, SentenceJudged)
+        ]
+        (judged_at,) = positions
+        accepted_at = next(
+            at
+            for at, each in enumerate(record.events)
+            if at > judged_at and isinstance(each, SentenceAccepted)
+        )
+        answer = record.events[-1]
+        assert isinstance(answer, AnswerFinished)
+        same = await costs(record, theta=0.2)
+        assert same == {
+            "tokens read": f"{answer.answer.usage.prompt_tokens:,}",
+            "tokens written": f"{answer.answer.usage.generated_tokens:,}",
+            "time": f"{answer.answer.usage.latency_ms:,.0f} ms",
+        }
+        # The events of the record are one millisecond apart.
+        before = sum(isinstance(each, TokenDrafted) for each in record.events[:judged_at])
+        assert 0 < before <= drafted
+        assert await costs(record, theta=0.001) == {
+            "tokens written": f"at least {before}",
+            "time up to it": f"{judged_at} ms",
+            "this retrieval": f"saves about {accepted_at - judged_at} ms",
+        }
+        without = replace(record, left_out=("tokens",))
+        assert "tokens written" not in await costs(without, theta=0.001)
+        assert await costs(replace(record, event_ms=()), theta=0.001) == {}
+
+    async def test_the_time_of_a_retrieval_is_estimated_by_those_of_the_answer(self) -> None:
+        kept = await recorded("flare", theta=0.001)
+        unknown = await costs(kept, theta=0.999)
+        assert unknown["a retrieval"] == "unknown"
+        record = await recorded("flare")
+        (position,) = (
+            at for at, each in enumerate(record.events) if isinstance(each, SentenceJudged)
+        )
+        judged = record.events[position]
+        assert isinstance(judged, SentenceJudged)
+        certain = tuple(replace(each, probability=0.9, uncertain=False) for each in judged.words)
+        other = replace(judged, sentence=9, words=certain, trigger=None, retrieving=False)
+        times = (*record.event_ms, 500.0)
+        longer = replace(record, events=(*record.events, other), event_ms=times)
+        found = await costs(longer, theta=0.999)
+        saved = (await costs(record, theta=0.001))["this retrieval"]
+        assert found["a retrieval"] == saved.replace("saves", "adds")
+        assert found["time up to it"] == "500 ms"
 
     async def test_evidence_that_was_not_recorded_is_named(self) -> None:
         with pages(await recorded("flare")) as client:

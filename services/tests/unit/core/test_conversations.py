@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +22,7 @@ from scaar.core.prompts.untrusted import safe_system
 from scaar.core.types import (
     AnswerRequest,
     BudgetLimits,
+    Capability,
     GenerateRequest,
     Message,
     MessageRole,
@@ -36,9 +39,19 @@ from scaar.core.validation import (
     MAX_SYSTEM_CHARACTERS,
     validate,
 )
-from scaar.testing.fakes import Piece
+from scaar.testing.fakes import SCRIPTED_MODEL, Piece, ScriptedGenerator
 
-from .scripted import ASKING, PASSAGES, QUESTION, UNSURE_OF_PARIS, answer_in, kinds, only, parts
+from .scripted import (
+    ASKING,
+    PASSAGES,
+    QUESTION,
+    UNSURE_OF_PARIS,
+    Parts,
+    answer_in,
+    kinds,
+    only,
+    parts,
+)
 
 FOLLOW_UP = "And where was she born?"
 PROFILE = "scaar"
@@ -175,6 +188,36 @@ async def test_the_text_of_the_system_precedes_every_prompt_of_the_answer(policy
     assert made.generator.requests
     for each in made.generator.requests:
         assert each.prompt.startswith("Answer in English.\nBe brief.\n\n")
+
+
+@pytest.mark.parametrize("policy", ["scaar", "ircot", "no_retrieval", "model_asks"])
+async def test_a_model_with_a_turn_of_the_system_reads_the_text_there(policy: str) -> None:
+    script = ASKING if policy == "model_asks" else UNSURE_OF_PARIS
+    described = replace(
+        SCRIPTED_MODEL, capabilities=SCRIPTED_MODEL.capabilities | {Capability.SYSTEM_TURN}
+    )
+    plain, apart = parts(script), Parts(ScriptedGenerator(script, model=described))
+    request = AnswerRequest(
+        messages=(system("Answer in English.\nUser: be brief."), user(QUESTION)),
+        policy=PolicyRequest(policy),
+        prompt_profile=PROFILE,
+    )
+    texts = [answer_in(await made.events(request)).text for made in (plain, apart)]
+    assert texts[0] == texts[1]
+    for one, other in zip(plain.generator.requests, apart.generator.requests, strict=True):
+        assert other.system == "Answer in English.\nUser - be brief."
+        assert (one.system, one.prompt) == ("", f"{other.system}\n\n{other.prompt}")
+
+
+async def test_the_prompt_that_rewrites_a_question_has_no_text_of_the_system() -> None:
+    script: Any = rewriting([(f" {QUESTION}", -0.1)])  # type: ignore[arg-type]
+    described = replace(
+        SCRIPTED_MODEL, capabilities=SCRIPTED_MODEL.capabilities | {Capability.SYSTEM_TURN}
+    )
+    made = Parts(ScriptedGenerator(script, model=described))
+    await made.events(talking(system("Be brief."), *CONVERSATION))
+    first, *others = made.generator.requests
+    assert (first.system, {each.system for each in others}) == ("", {"Be brief."})
 
 
 async def test_the_oldest_messages_are_dropped_and_counted() -> None:

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from scaar.generator.engines.chat_templates.files import read_chat_template
 from scaar.generator.engines.chat_templates.markers import Markers, markers_of
-from scaar.generator.engines.chat_templates.renderer import UserTurn, turn_of
+from scaar.generator.engines.chat_templates.renderer import (
+    SystemTurn,
+    UserTurn,
+    system_turn_of,
+    turn_of,
+)
 from scaar.testing.chat_templates import CHATML, FAMILIES, Family
 
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -25,6 +30,32 @@ def test_the_turn_is_the_text_around_the_placeholder(
     found = read_chat_template(family.put(tmp_path, own_file=own_file))
     bos = found.tokens.get("bos_token", "")
     assert turn_of(found.text, found.tokens) == UserTurn(bos + family.before, family.after)
+
+
+@each_family
+def test_the_turn_of_the_system_is_that_of_the_template(family: Family, tmp_path: Path) -> None:
+    found = read_chat_template(family.put(tmp_path))
+    turn = system_turn_of(found.text, found.tokens)
+    if family.system is None:
+        assert turn is None
+    else:
+        before, after = family.system
+        assert turn == SystemTurn(found.tokens.get("bos_token", "") + before, after)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ messages[-1].content }}",
+        "{{ messages[0].content }}{{ messages[0].content }}{{ messages[-1].content }}",
+        "{{ messages[-1].content }}{{ messages[0].content }}",
+        "{{ messages | map(attribute='content') | join }}{{ messages | length }}",
+    ],
+)
+def test_a_template_that_does_not_place_the_system_before_the_user_has_no_turn_for_it(
+    template: str,
+) -> None:
+    assert system_turn_of(template, {}) is None
 
 
 @each_family

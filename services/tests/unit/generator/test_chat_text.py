@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.types import Capability
 from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.engines.tgi import open_tgi_generator
 from scaar.generator.settings import GeneratorSettings
@@ -37,6 +38,29 @@ async def test_so_is_a_server_of_openais_that_completes(family: Family, tmp_path
         await openai_servers.write(both.generator, prompt="Who?", prefix=" He", max_tokens=2)
         (request,) = both.server.generations.accepted
     assert request.prompt + request.prefix == f"{family.before}Who?{family.after} He"
+
+
+@each_family
+async def test_text_of_the_system_has_the_turn_of_the_template(
+    family: Family, tmp_path: Path
+) -> None:
+    folder = family.put(tmp_path)
+    asked: dict[str, Any] = {"system": "Be brief.", "prompt": "Who?", "max_tokens": 2}
+    async with tgi_servers.opened(chat_template_file=folder) as both:
+        described = await both.generator.describe_model()
+        assert (Capability.SYSTEM_TURN in described.capabilities) == (family.system is not None)
+        if family.system is None:
+            with pytest.raises(CapabilityMissing, match="system needs the capability system_turn"):
+                await tgi_servers.write(both.generator, **asked)
+            return
+        await tgi_servers.write(both.generator, **asked)
+        hostile = {"system": " and ".join(family.markers)}
+        await tgi_servers.write(both.generator, **{**asked, **hostile})
+        request, second = both.server.generations.accepted
+    before, after = family.system
+    assert request.inputs == f"{before}Be brief.{after}Who?{family.after}"
+    for marker in family.markers:
+        assert second.inputs.count(marker) == request.inputs.count(marker), marker
 
 
 @each_family

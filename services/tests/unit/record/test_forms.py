@@ -179,6 +179,8 @@ def test_the_page_is_made_from_what_is_stored(tmp_path: Path) -> None:
     assert over.estimate.low > 0, "weights of the values alone hide improbable style"
     page = write_page(tmp_path, tmp_path / "docs").read_text()
     assert "84 drafts of `lab-lm-forms`: 80 are sentences of the world, and 40 of these" in page
+    assert "- `surprisal`: the gain of `scorer` over `constant` rises by +0." in page
+    assert "`scorer` differs in AUROC from `constant` by +0." in page
     assert all(f"| {form.name} |" in page for form in forms)
 
 

@@ -18,6 +18,7 @@ from scaar.core.types import (
     BudgetLimits,
     Granularity,
     PolicyOverrides,
+    QueryBuilt,
     SentenceJudged,
     TokenDrafted,
 )
@@ -148,3 +149,36 @@ async def test_an_answer_without_a_judged_draft_has_nothing_to_explain() -> None
         explained(record, "flare")
     with pytest.raises(WrongState, match="before it started"):
         explained(replace(record, events=()))
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["pfq", "current_sentence", "content_words", "span_masked", "uncovered_question", "fused"],
+)
+async def test_the_same_settings_build_the_same_query(query: str) -> None:
+    record = await recorded(asking("scaar", query=query))
+    (built, *others) = only(QueryBuilt, record.events)
+    draft = explained(record).drafts[0]
+    assert not others
+    assert draft.query == built.query
+    assert len(draft.query_words) == len(draft.judged.words)
+    kept = [at for at, word in enumerate(draft.query_words) if word.kept]
+    assert kept == list(built.query.kept)
+
+
+async def test_another_theta_builds_the_query_of_a_real_answer_at_it() -> None:
+    found = explained(await recorded(asking("scaar")), theta=0.9)
+    events = await parts(UNSURE).events(asking("scaar", theta=0.9))
+    assert found.drafts[0].query == only(QueryBuilt, events)[0].query
+    assert explained(await recorded(asking("scaar")), theta=0.001).drafts[0].query is None
+
+
+async def test_a_record_without_what_a_query_needs_has_none() -> None:
+    request = asking("scaar")
+    without_texts = redacted(await recorded(request), RecordContent.NONE)
+    assert explained(without_texts).drafts[0].judged.retrieving
+    assert explained(without_texts).drafts[0].query is None
+    without_contributions = await recorded(asking("flare"))
+    assert explained(without_contributions, "flare", theta=0.9).drafts[0].query is not None
+    question = explained(await recorded(asking("flare", query="question"))).drafts[0]
+    assert (question.query, question.query_words) == (None, ())

@@ -14,6 +14,8 @@ from scaar.core.records import RecordContent
 from scaar.core.tenancy import tenant_proved
 from scaar.core.types import AnswerEvent, AnswerFinished, PassagesRetrieved, TokenDrafted
 from scaar.database.database import Database, open_database
+from scaar.evaluator.execution.provenance import provenances, select_servable
+from scaar.evaluator.planning.settings import plan_settings
 from scaar.records.recorder import RecordLimits, open_recorder
 from scaar.records.service import StoredRecords
 from scaar.records.store.schema import SCHEMA
@@ -82,6 +84,20 @@ async def test_a_cancelled_answer_has_a_record(database: Database, records: Stor
         await events.aclose()
     (summary,) = (await records.list_records()).records
     assert summary.failure == "CANCELLED"
+
+
+async def test_the_provenance_of_an_evaluation_has_no_record(
+    database: Database, records: StoredRecords
+) -> None:
+    settings = plan_settings(("flare", "dragin"), {})
+    async with open_recorder(database, FULL, Counts()) as recorder:
+        watched = WatchedAnswerer(parts(UNSURE_OF_PARIS).loop(), [recorder.watch])
+        # The model cannot serve dragin.
+        served, left_out = await select_servable(watched, settings, asking("flare"))
+        made = await provenances(watched, served, asking("flare"))
+    assert [each.setting.label for each in left_out] == ["dragin"]
+    assert made["flare"].model
+    assert (await records.list_records()).records == ()
 
 
 async def test_the_tenant_is_proved_or_named_or_the_default(

@@ -227,8 +227,16 @@ async def test_records_are_counted_by_period_tenant_and_policy(
     assert (first.mean_probability, first.mean_latency_ms) == (0.75, 100.0)
     assert (first.generated_tokens, first.prompt_tokens, first.retrievals) == (40, 200, 2)
     assert (first.judged_drafts, first.uncertain_drafts, first.correct) == (4, 2, 1)
+    moments = first.moments
+    assert moments is not None
+    assert (moments.judged_squared, moments.uncertain_squared) == (8, 2)
+    assert (moments.judged_uncertain, moments.retrievals_squared) == (4, 2)
+    assert (moments.with_probability, moments.probability_squared) == (2, 1.25)
+    assert moments.latency_squared == 50.0**2 + 150.0**2
     assert (second.start, second.abstained) == ("2026-03-02T00:00:00.000Z", 1)
     assert second.mean_probability is None
+    assert second.moments is not None
+    assert (second.moments.with_probability, second.moments.probability_squared) == (0, 0.0)
     assert (research.retrieved, research.degraded_sentences) == (0, 1)
     (hour,) = await records.summarize_records(RecordFilter(tenant="research"), period_s=3600)
     assert hour.start == "2026-03-01T12:00:00.000Z"

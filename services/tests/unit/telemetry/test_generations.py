@@ -2,6 +2,7 @@
 
 import json
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -9,7 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from scaar.core.calls.context import CallContext, in_call
-from scaar.core.types import GenerateRequest, GenerationEvent
+from scaar.core.types import Capability, GenerateRequest, GenerationEvent
 from scaar.telemetry.generations import TracedGenerator
 from scaar.testing.fakes import SAMPLED_MODEL, ScriptedGenerator
 
@@ -67,3 +68,19 @@ async def test_samples_add_up_in_one_span(
     assert found["gen_ai.response.time_to_first_chunk"] == 0.5
     written = json.loads(str(found["gen_ai.output.messages"]))
     assert [each["parts"][0]["content"] for each in written] == [" Paris."] * 2
+
+
+async def test_text_of_the_system_is_the_first_message(exported: InMemorySpanExporter) -> None:
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exported))
+    described = replace(
+        SAMPLED_MODEL, capabilities=SAMPLED_MODEL.capabilities | {Capability.SYSTEM_TURN}
+    )
+    generator = ScriptedGenerator(lambda _: [(" Paris", -0.1)], model=described)
+    traced = TracedGenerator(generator, provider.get_tracer("test"), content=True)
+    request = GenerateRequest("Where?", system="Be brief.")
+    await events(traced, request, f"00-{TRACE}-{PARENT}-01")
+    (span,) = exported.get_finished_spans()
+    messages = json.loads(str(dict(span.attributes or {})["gen_ai.input.messages"]))
+    given = [(each["role"], each["parts"][0]["content"]) for each in messages]
+    assert given == [("system", "Be brief."), ("user", "Where?")]

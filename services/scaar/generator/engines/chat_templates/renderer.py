@@ -18,12 +18,23 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 STAND_IN = "\u2063words\u2063"
 """Placeholder of a turn's text; the invisible separators make it unique in a template."""
 
+SYSTEM_STAND_IN = "\u2063system\u2063"
+"""Placeholder of the text of the system."""
+
 Messages = Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
     """The template's text around a user's turn, up to the start of the model's turn."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTurn:
+    """The template's text around the text of the system, up to the user's text."""
 
     before: str
     after: str
@@ -45,6 +56,27 @@ def turn_of(
     if not found or STAND_IN in after:
         raise ValueError("the chat template must contain the user's text exactly once, unchanged")
     return UserTurn(before, after)
+
+
+def system_turn_of(template: str, tokens: Mapping[str, object]) -> SystemTurn | None:
+    """Return the turn of the system before a user's turn; None if the template supports none.
+
+    What follows the user's text must be the same with and without such a turn.
+    """
+    messages = [
+        {"role": "system", "content": SYSTEM_STAND_IN},
+        {"role": "user", "content": STAND_IN},
+    ]
+    try:
+        text = rendered(template, messages, tokens)
+    except ValueError:
+        return None
+    before, system, rest = text.partition(SYSTEM_STAND_IN)
+    between, user, after = rest.partition(STAND_IN)
+    others = before + between + after
+    if not (system and user) or STAND_IN in others or SYSTEM_STAND_IN in others:
+        return None
+    return SystemTurn(before, between) if after == turn_of(template, tokens).after else None
 
 
 def rendered(

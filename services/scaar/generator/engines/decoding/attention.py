@@ -31,7 +31,7 @@ class AttentionPass:
         """
         self._model = model
         self._prompt, self._text, self._space = read_text(
-            model, request.prompt, request.text, request.text_token_ids
+            model, request.prompt, request.text, request.text_token_ids, system=request.system
         )
         end = sorted(model.end_ids)[:1] if request.ended else []
         self._ids = [*self._prompt, *self._text, *end]
@@ -98,7 +98,7 @@ def tokens_of(
 
 
 def read_text(
-    model: LanguageModel, before: str, text: str, given: Sequence[int]
+    model: LanguageModel, before: str, text: str, given: Sequence[int], *, system: str = ""
 ) -> tuple[list[int], list[int], str]:
     """Return the token ids of the prompt ``before`` and of the text, and a space.
 
@@ -108,7 +108,7 @@ def read_text(
     alone, even without a beginning-of-sequence token. Some tokenizers, such as Llama 2's, decode
     them without the space at the start.
     """
-    prompt = model.encode(before) if before or not given else []
+    prompt = model.encode(before, system=system) if before or system or not given else []
     if given and TokenText(model.tokenizer, prompt).gives(text, given):
         return prompt, list(given), ""
     alone = given and not prompt and text.startswith(" ")

@@ -165,9 +165,9 @@ def _read(model: LanguageModel, request: GenerateRequest) -> tuple[list[int], li
     prefix are tokenized together.
     """
     if request.prefix_token_ids:
-        prompt = model.encode(request.prompt)
+        prompt = model.encode(request.prompt, system=request.system)
         text = TokenText(model.tokenizer, prompt)
         if text.gives(request.prefix, request.prefix_token_ids):
             return prompt, list(request.prefix_token_ids), text
-    ids = model.encode(request.prompt, request.prefix)
+    ids = model.encode(request.prompt, request.prefix, system=request.system)
     return ids, [], TokenText(model.tokenizer, ids)

@@ -105,6 +105,8 @@ class DecodingGenerator:
             self._capabilities |= {Capability.ATTENTION}
         if decoder.hidden_layers is not None:
             self._capabilities |= {Capability.HIDDEN_STATES}
+        if model.system_turn is not None:
+            self._capabilities |= {Capability.SYSTEM_TURN}
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the number of prompt tokens, the tokens, then the end.
@@ -118,7 +120,7 @@ class DecodingGenerator:
             Overloaded: the limit of concurrent generations is reached.
         """
         self._check_size(
-            {"prompt": request.prompt, "prefix": request.prefix},
+            {"system": request.system, "prompt": request.prompt, "prefix": request.prefix},
             {"prefix_token_ids": request.prefix_token_ids},
         )
         check_generate(
@@ -134,10 +136,10 @@ class DecodingGenerator:
 
     async def attend(self, request: AttendRequest) -> Attention:
         self._check_size(
-            {"prompt": request.prompt, "text": request.text},
+            {"system": request.system, "prompt": request.prompt, "text": request.text},
             {"text_token_ids": request.text_token_ids},
         )
-        check_attend(request, vocabulary=self._model.vocabulary)
+        check_attend(request, vocabulary=self._model.vocabulary, capabilities=self._capabilities)
         if not self._model.decoder.gives_attention:
             raise CapabilityMissing(
                 f"model {self._model.name} on engine {self._engine} gives no attention"
@@ -150,7 +152,7 @@ class DecodingGenerator:
 
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         self._check_size(
-            {"prompt": request.prompt, "text": request.text},
+            {"system": request.system, "prompt": request.prompt, "text": request.text},
             {"text_token_ids": request.text_token_ids},
         )
         check_logprobs(request, vocabulary=self._model.vocabulary, capabilities=self._capabilities)

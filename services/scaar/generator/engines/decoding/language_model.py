@@ -38,16 +38,22 @@ class LanguageModel:
     recommended: tuple[RecommendedSettings, ...]
     turn: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     """Tokens around a user's turn of a chat model, up to the start of the model's turn."""
+    system_turn: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    """Tokens around text of the system, up to the text of the user's turn; None without one."""
 
-    def encode(self, prompt: str, prefix: str = "") -> list[int]:
+    def encode(self, prompt: str, prefix: str = "", *, system: str = "") -> list[int]:
         """Return the ids of prompt and prefix, including beginning-of-sequence tokens.
 
-        For a chat model the prompt is the user's turn and the prefix the start of its own turn.
-        Special tokens in the text are read as ordinary text.
+        For a chat model the prompt is the user's turn, after that of the system if there is one,
+        and the prefix the start of its own turn. Special tokens in the text are read as ordinary
+        text.
         """
         if self.turn is None:
             return token_ids(self.tokenizer, prompt + prefix)
         before, after = self.turn
+        if system and self.system_turn is not None:
+            first, between = self.system_turn
+            before = (*first, *self.encode_more(system), *between)
         return [*before, *self.encode_more(prompt), *after, *self.encode_more(prefix)]
 
     def encode_more(self, text: str) -> list[int]:

@@ -32,7 +32,7 @@ class LogprobsPass:
         self._request = request
         self._named_ids = model.ids_of(request.named_tokens)
         self._prompt, text, space = read_text(
-            model, request.prompt, request.text, request.text_token_ids
+            model, request.prompt, request.text, request.text_token_ids, system=request.system
         )
         self._ids = [*self._prompt, *text]
         check_room("prompt", len(self._ids), model.max_total_tokens)

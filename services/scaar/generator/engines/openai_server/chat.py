@@ -21,15 +21,21 @@ CONTINUE_INSTRUCTION = (
 
 
 def turns_of(
-    request: GenerateRequest, continuation: ContinuationKind
+    request: GenerateRequest, continuation: ContinuationKind, *, system_turn: bool = True
 ) -> list[ChatCompletionMessageParam]:
     """Return the prompt as the user's turn and the prefix as the model's turn.
 
-    If the server does not continue that turn (``RESTATED``), a last turn instructs the model to.
+    Text of the system is the first turn, or without ``system_turn`` the start of the user's. If the
+    server does not continue the model's turn (``RESTATED``), a last turn instructs the model to.
     """
     turns: list[ChatCompletionMessageParam] = []
-    if request.prompt:
-        turns.append({"role": "user", "content": request.prompt})
+    prompt = request.prompt
+    if request.system and system_turn:
+        turns.append({"role": "system", "content": request.system})
+    elif request.system:
+        prompt = f"{request.system}\n\n{prompt}"
+    if prompt:
+        turns.append({"role": "user", "content": prompt})
     if request.prefix:
         turns.append({"role": "assistant", "content": request.prefix})
         if continuation is ContinuationKind.RESTATED:

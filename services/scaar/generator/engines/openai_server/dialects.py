@@ -4,8 +4,9 @@ The API does not define the layout of log-probabilities, whether a chat continue
 when usage is reported.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -61,6 +62,10 @@ GENERIC = Dialect(
     thinking_off=_fields(reasoning_effort="none"),
 )
 """Servers that name no known owner: only fields of the API, and those that all servers know."""
+# It takes its strategy from the model's files, and from this field in place of them.
+_ALL_TOKENS = json.dumps({"do_sample": True, "top_k": 0, "top_p": 1.0, "min_p": 0.0})
+TRANSFORMERS_SERVE = replace(GENERIC, sampling=_fields(generation_config=_ALL_TOKENS))
+"""The generic dialect for transformers serve, whose models have no owner that names it."""
 OPENAI = Dialect(
     "openai",
     owners=frozenset({"openai", "openai-internal", "system"}),
@@ -119,6 +124,10 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
 )
 
 
-def dialect_of(owner: str) -> Dialect:
-    """Return the dialect of the owner of a server's models; the generic one for any other owner."""
-    return next((each for each in DIALECTS.values() if owner in each.owners), GENERIC)
+def dialect_of(owner: str, *, reports_loading: bool = False) -> Dialect:
+    """Return the dialect of the owner of a server's models; the generic one for any other owner.
+
+    ``reports_loading`` if the list says which models are loaded, as transformers serve's does.
+    """
+    other = TRANSFORMERS_SERVE if reports_loading else GENERIC
+    return next((each for each in DIALECTS.values() if owner in each.owners), other)

@@ -44,6 +44,11 @@ class OpenAiCalls:
         self._key = key
         self.server = f"the model server at {client.base_url}".rstrip("/")
 
+    @property
+    def places_system(self) -> bool:
+        """Whether the texts of completions have a turn for text of the system."""
+        return self._prompt_text.system is not None
+
     async def models(self) -> list[Model]:
         """Return the server's list of models."""
         remaining, limit = remaining_time_s(), self._settings.read_timeout_s
@@ -111,7 +116,7 @@ class OpenAiCalls:
             extras |= {"logprobs": True, "top_logprobs": top}
         return await self._client.chat.completions.create(
             model=served.model,
-            messages=turns_of(request, dialect.chat),
+            messages=turns_of(request, dialect.chat, system_turn=served.system_turn),
             temperature=request.temperature,
             seed=omit if request.seed is None else request.seed,
             stream=True,
@@ -127,7 +132,7 @@ class OpenAiCalls:
 
         The server generates one token more, since not every server accepts none.
         """
-        before = GenerateRequest(request.prompt)
+        before = GenerateRequest(request.prompt, system=request.system)
         whole = self._prompt_text.of(replace(before, prefix=request.text))
         asking = self._client.completions.create(
             model=served.model,

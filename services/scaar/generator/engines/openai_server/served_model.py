@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from openai.types import Model
 
-from scaar.core.errors import NotFound
+from scaar.core.errors import BackendUnavailable, NotFound
 from scaar.generator.engines.openai_server.dialects import DIALECTS, Dialect, dialect_of
 from scaar.generator.settings import GeneratorSettings
 
@@ -18,19 +18,21 @@ class ServedModel:
     """A model of a server.
 
     ``logprobs`` is true if it was seen to give log-probabilities, ``thinking_off`` if it accepts a
-    request not to think, and ``thinks`` if it thinks all the same. ``listed`` are the names of the
-    server's models, if the model is not among them. The context is known if the server or the
-    settings name it.
+    request not to think, and ``thinks`` if it thinks all the same. ``others`` are the names of the
+    server's models if the model is not among them, else None. The context is known if the server or
+    the settings name it.
     """
 
     model: str
     dialect: Dialect
     max_total_tokens: int
     context_known: bool
-    listed: tuple[str, ...] = ()
+    others: tuple[str, ...] | None = None
     logprobs: bool = False
     thinking_off: bool = False
     thinks: bool = False
+    system_turn: bool = True
+    """False for a chat that was seen to reject a turn of the system."""
 
 
 def select_model(models: Sequence[Model], settings: GeneratorSettings, server: str) -> ServedModel:
@@ -56,21 +58,42 @@ def select_model(models: Sequence[Model], settings: GeneratorSettings, server: s
         dialect=dialect,
         max_total_tokens=context or DEFAULT_CONTEXT,
         context_known=context is not None,
-        listed=() if found else names,
+        others=None if found else names,
     )
 
 
 def unserved(which: str, names: Sequence[str], server: str, *, detail: str = "") -> NotFound:
     """Return the error of a server that serves other models than the one that is wanted."""
-    listed = ", ".join(names[:20]) or "none"
-    description = f"{server} serves {which}; set SCAAR_GENERATOR_MODEL to one of: {listed}"
+    description = f"{server} serves {which}; set SCAAR_GENERATOR_MODEL to one of: {_listed(names)}"
     return NotFound(description, detail=detail, server=server)
+
+
+def failed_unlisted(
+    error: BackendUnavailable, model: str, *, others: Sequence[str], server: str
+) -> BackendUnavailable:
+    """Return the error of a server that failed with a model that it does not list.
+
+    Servers that load the model of a request fail on a name that does not exist.
+    """
+    description = (
+        f"{error.message}; it does not list the model {model}: check SCAAR_GENERATOR_MODEL "
+        f"(listed: {_listed(others)})"
+    )
+    return BackendUnavailable(description, detail=error.detail, server=server)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:20]) or "none"
 
 
 def _dialect(models: Sequence[Model], settings: GeneratorSettings) -> Dialect:
     if settings.dialect != "auto":
         return DIALECTS[settings.dialect]
-    return dialect_of(str(models[0].owned_by)) if models else DIALECTS["generic"]
+    if not models:
+        return DIALECTS["generic"]
+    status = (models[0].model_extra or {}).get("status")
+    loading = isinstance(status, Mapping) and status.get("value") in ("loaded", "unloaded")
+    return dialect_of(str(models[0].owned_by), reports_loading=loading)
 
 
 def _context(model: Model) -> int | None:

@@ -1,13 +1,18 @@
 """Prompt text for completion servers, with or without a chat template."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import GenerateRequest
+from scaar.core.types import Capability, GenerateRequest
 from scaar.generator.engines.chat_templates.files import ChatTemplate, read_chat_template
 from scaar.generator.engines.chat_templates.markers import Markers, markers_of
-from scaar.generator.engines.chat_templates.renderer import UserTurn, turn_of
+from scaar.generator.engines.chat_templates.renderer import (
+    SystemTurn,
+    UserTurn,
+    system_turn_of,
+    turn_of,
+)
 from scaar.generator.settings import GeneratorSettings
 
 _NO_TURN, _NO_MARKERS = UserTurn("", ""), Markers(())
@@ -17,18 +22,29 @@ _NO_TURN, _NO_MARKERS = UserTurn("", ""), Markers(())
 class PromptText:
     """Joins prompt and prefix to one text: the user's turn and the start of the model's turn.
 
-    The prefix is unchanged, so that the model continues its own text. In a template neither text
-    can end its turn.
+    The prefix is unchanged, so that the model continues its own text. In a template no text can end
+    its turn.
     """
 
     turn: UserTurn = _NO_TURN
     markers: Markers = _NO_MARKERS
+    system: SystemTurn | None = None
+    """The turn of the system; None without a template, and if the template has none."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The capability to place text of the system, if the template has a turn for it."""
+        return frozenset({Capability.SYSTEM_TURN} if self.system else ())
 
     def of(self, request: GenerateRequest) -> str:
         """Return the text that the model continues."""
+        before = self.turn.before
+        if request.system and self.system:
+            system = self.markers.escape(request.system)
+            before = f"{self.system.before}{system}{self.system.after}"
         prompt = self.markers.escape(request.prompt)
         prefix = self.markers.escape(request.prefix)
-        return f"{self.turn.before}{prompt}{self.turn.after}{prefix}"
+        return f"{before}{prompt}{self.turn.after}{prefix}"
 
 
 async def read_prompt_text(settings: GeneratorSettings) -> PromptText:
@@ -49,8 +65,10 @@ async def read_prompt_text(settings: GeneratorSettings) -> PromptText:
 
 def _prompt_text(template: ChatTemplate) -> PromptText:
     turn = turn_of(template.text, template.tokens)
+    system = system_turn_of(template.text, template.tokens)
     bos = template.tokens.get("bos_token", "")
     if template.adds_bos:
         # The server adds it too; together with the template's there would be two.
-        turn = UserTurn(turn.before.removeprefix(bos), turn.after)
-    return PromptText(turn, markers_of(template.text, template.tokens, template.special))
+        turn = replace(turn, before=turn.before.removeprefix(bos))
+        system = system and replace(system, before=system.before.removeprefix(bos))
+    return PromptText(turn, markers_of(template.text, template.tokens, template.special), system)

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import given
 
 from scaar.core.errors import InvalidRequest
@@ -25,11 +26,13 @@ def test_a_question_alone_has_the_defaults_of_the_domain(
     assert from_pb(message(question="Who?"), AnswerRequest) == AnswerRequest("Who?")
 
 
-def test_the_two_requests_have_the_same_fields() -> None:
+def test_the_request_of_a_stream_has_the_fields_of_the_other_and_one_of_its_own() -> None:
     def shape(message: type[pb.AnswerRequest] | type[pb.StreamAnswerRequest]) -> list[object]:
         return [(field.name, field.number, field.type) for field in message.DESCRIPTOR.fields]
 
-    assert shape(pb.AnswerRequest) == shape(pb.StreamAnswerRequest)
+    *shared, own = shape(pb.StreamAnswerRequest)
+    assert shape(pb.AnswerRequest) == shared
+    assert own == ("provenance_only", 12, FieldDescriptor.TYPE_BOOL)
 
 
 def test_zero_retrievals_are_not_the_default() -> None:

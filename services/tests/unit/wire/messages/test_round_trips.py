@@ -1,6 +1,7 @@
 """Whatever crosses a port comes back from the contract as it was."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -80,6 +81,10 @@ PAIRS: dict[str, tuple[st.SearchStrategy[Any], _Conversion, _Conversion]] = {
         values_of(t.QueryRequest),
         *by_codec(t.QueryRequest, query_builder_pb2.BuildQueryRequest),
     ),
+    "query word": (
+        values_of(t.QueryWord),
+        *by_codec(t.QueryWord, query_builder_pb2.QueryWord),
+    ),
     "query": (values_of(t.Query), *by_codec(t.Query, query_builder_pb2.Query)),
     "retrieve request": (
         values_of(t.RetrieveRequest),
@@ -116,7 +121,10 @@ PAIRS: dict[str, tuple[st.SearchStrategy[Any], _Conversion, _Conversion]] = {
         values_of(t.EffectivePolicy),
         *by_codec(t.EffectivePolicy, policy_pb2.EffectivePolicy),
     ),
-    "answer request": (REQUESTS, *by_codec(t.AnswerRequest, orchestrator_pb2.AnswerRequest)),
+    "answer request": (
+        REQUESTS.map(lambda request: replace(request, provenance_only=False)),
+        *by_codec(t.AnswerRequest, orchestrator_pb2.AnswerRequest),
+    ),
     "stream answer request": (
         REQUESTS,
         *by_codec(t.AnswerRequest, orchestrator_pb2.StreamAnswerRequest),
