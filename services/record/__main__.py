@@ -13,6 +13,8 @@ from record.longtail.plan import plan as plan_longtail
 from record.methods.page import METHODS
 from record.methods.plan import plan as plan_methods
 from record.page import RESULTS, Page, write_page
+from record.papers.page import PAPERS
+from record.papers.plan import plan as plan_papers
 from record.plan import Step, describe_cost
 from record.plan import plan as plan_results
 from record.tuning.page import TUNING
@@ -34,6 +36,7 @@ RECORDS: Mapping[str, Record] = MappingProxyType(
         "longtail": Record(plan_longtail, LONGTAIL),
         "tuning": Record(plan_tuning, TUNING),
         "methods": Record(plan_methods, METHODS),
+        "papers": Record(plan_papers, PAPERS),
     }
 )
 

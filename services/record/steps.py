@@ -5,10 +5,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from record.plan import ANSWERS_A_SECOND, MODEL, SHARED, WORLD_QUESTIONS
+from record.plan import (
+    ANSWERS_A_SECOND,
+    MODEL,
+    SHARED,
+    TIMED_ANSWERS_A_SECOND,
+    WORLD_QUESTIONS,
+)
 from scaar.evaluator.planning.settings import Value
 from scaar.evaluator.store.files import read_whole
 from scaar.lab.models import LAB_LM
+
+UNCACHED: Mapping[str, str] = {
+    "SCAAR_GENERATOR_PREFIX_CACHE_MB": "0",
+    "SCAAR_SCORER_CACHE_ENTRIES": "0",
+}
+"""Settings without which the second policy finds prompt and scores of a question cached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +53,8 @@ class Evaluation:
 
     With ``thresholds``, those of the gates are read from the files that were fitted before.
     ``artefact`` is the file of a tuned policy that is evaluated too; with ``mismatch``, the model
-    is not the one that it was tuned on.
+    is not the one that it was tuned on. ``parameters`` are the data set's. A ``timed`` evaluation
+    runs one question at a time and caches nothing between answers.
     """
 
     name: str
@@ -56,6 +69,8 @@ class Evaluation:
     index: str | None = None
     artefact: str = ""
     mismatch: bool = False
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    timed: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -63,12 +78,13 @@ class Evaluation:
         """The number of answers, without those of a first pass and of gates."""
         values = sum(len(each) for each in self.values.values()) or self.grid or 1
         policies = len(self.policies) - 1 + bool(self.artefact)
-        return self.limit * policies * max(values, len(self.gates))
+        indexes = (self.index or "").count(",") + 1
+        return self.limit * policies * max(values, len(self.gates)) * indexes
 
     @property
     def seconds(self) -> float:
         """The estimated time; gates sample several texts for each question."""
-        return self.answers / ANSWERS_A_SECOND + 10
+        return self.answers / (TIMED_ANSWERS_A_SECOND if self.timed else ANSWERS_A_SECOND) + 10
 
     def limited(self, maximum: int) -> "Evaluation":
         """Return the same evaluation with at most ``maximum`` questions."""
@@ -77,13 +93,14 @@ class Evaluation:
     def environment(self, results: str) -> Mapping[str, str]:
         """Return the settings that the command reads from the environment."""
         given = {} if self.model == LAB_LM else {MODEL: self.model}
-        return given | {
-            name: value.format(results=results) for name, value in self.settings.items()
-        }
+        settings = {**(UNCACHED if self.timed else {}), **self.settings}
+        return given | {name: value.format(results=results) for name, value in settings.items()}
 
     def arguments(self, results: str) -> tuple[str, ...]:
         """Return the arguments of ``scaar``."""
         given = ["eval", "run", *lab_questions(self.seed, self.limit)]
+        for name, number in self.parameters.items():
+            given += [f"--{name}", f"{number:g}"]
         given += ["--policies", ",".join(self.policies)]
         for name, values in self.values.items():
             given += ["--set", f"{name}={','.join(map(str, values))}"]
@@ -94,7 +111,8 @@ class Evaluation:
         if self.artefact:
             given += ["--policy-file", self.artefact.format(results=results)]
             given += ["--allow-mismatch"] if self.mismatch else []
-        return (*given, SHARED, "--out", f"{results}/{self.name}")
+        given += ["--concurrency", "1"] if self.timed else [SHARED]
+        return (*given, "--out", f"{results}/{self.name}")
 
     def _gates(self, results: Path) -> Iterator[str]:
         for gate in self.gates:

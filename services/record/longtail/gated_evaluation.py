@@ -102,16 +102,21 @@ def read_gated(folder: Path) -> GatedEvaluation:
         DataCorrupt: a file is damaged; names the folder and the file.
     """
     results = read_finished(folder)
+    pairs, alone = _pairs(results.evaluation.settings)
+    if not pairs or alone is None:
+        text = f"{folder} must have no_retrieval, and policies without a gate and with the gate"
+        raise InvalidRequest.of("DIR", text)
+    return GatedEvaluation(results, measurements_of(measured(results)), pairs, alone)
+
+
+def measured(results: Results) -> ScoreTable:
+    """Return the scores of an evaluation by F1 and by the measures of GECE's authors."""
     kind = replace(kind_of(results.evaluation.dataset.name), measures=MEASURES)
     questions = {each.id: each for each in results.questions}
     builder = TableBuilder(results.questions, results.evaluation.settings)
     for each in results.predictions:
         builder.add_score(score_of(questions[each.question_id], each, kind))
-    pairs, alone = _pairs(results.evaluation.settings)
-    if not pairs or alone is None:
-        text = f"{folder} must have no_retrieval, and policies without a gate and with the gate"
-        raise InvalidRequest.of("DIR", text)
-    return GatedEvaluation(results, measurements_of(builder.build()), pairs, alone)
+    return builder.build()
 
 
 def measurements_of(table: ScoreTable) -> Measurements:

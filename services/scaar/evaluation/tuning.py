@@ -19,7 +19,6 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.policies.requirements import uses_contributions
 from scaar.core.ports import Answerer, Catalog
 from scaar.core.types import (
-    EvidenceKind,
     LabelKind,
     LatencyFigures,
     PolicyArtefact,
@@ -43,7 +42,6 @@ from scaar.evaluator.studies.tuning.candidates import (
     Label,
     Searches,
     check_parts,
-    evidence_of_triggers,
     plan_candidates,
 )
 from scaar.evaluator.studies.tuning.target import Target
@@ -68,7 +66,8 @@ MAX_GENERATIONS = 20_000
 class TuningOptions:
     """The options of a tuning; ``work`` is the folder in which it resumes.
 
-    ``searches`` are the modes of a search and the orders of its passages.
+    ``searches`` are the modes of a search and the orders of its passages, and ``alphas`` shares of
+    words in percent, for the queries of which they are a setting.
     ``labels`` are what learned triggers predict; the default is all that the data sets have.
     ``latency_weight`` is the quality that a second of an answer is worth, and ``unit_times_ms`` the
     times of units of usage (:data:`~scaar.evaluator.statistics.cost_units.UNITS`) that are not
@@ -82,6 +81,7 @@ class TuningOptions:
     triggers: tuple[str, ...] = TRIGGER_NAMES
     queries: tuple[str, ...] = QUERY_NAMES
     searches: Searches = SEARCHES
+    alphas: tuple[float, ...] = ()
     index: str | None = None
     concurrency: int = 1
     timeout_s: float = 60.0
@@ -120,7 +120,7 @@ def check_tuning(options: TuningOptions) -> None:
     from scaar.evaluator.studies.tuning.learning_curve import check_sizes
     from scaar.evaluator.studies.tuning.store import check_tuning_folder
 
-    check_parts(options.triggers, options.queries)
+    check_parts(options.triggers, options.queries, options.alphas)
     if Label.WRONG in options.labels and not options.in_lab:
         text = "cannot be wrong: only the lab knows whether a draft is wrong; use benefit"
         raise InvalidRequest.of("labels", text)
@@ -170,6 +170,7 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
             labels,
             model.capabilities,
             options.searches,
+            options.alphas,
         )
         triggers = tuple(dict.fromkeys(each.trigger for each in candidates))
         stack.enter_context(forced_retrievals(triggers))
@@ -183,7 +184,7 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
         answerer = build_loop(ports, settings)
         samples = [await _sample(each, options, answerer) for each in options.samples]
         catalog = build_catalog(ports, answerer)
-        conditions = await _conditions(catalog, samples, triggers)
+        conditions = await _conditions(catalog, samples, candidates)
         run = TuningRun(
             tuple(each.origin for each in samples), conditions, triggers, options.timeout_s
         )
@@ -243,7 +244,7 @@ async def _latency(
         return None
     times = options.unit_times_ms
     if times.keys() != UNITS.keys():
-        scores = any(uses_contributions(each.trigger, each.retrieving.query) for each in candidates)
+        scores = _scored(candidates)
         measured = await measure_times(samples, questions, store, progress, scores=scores)
         times = {**measured, **times}
     return Latency(options.latency_weight, times)
@@ -262,12 +263,17 @@ def _latency_figures(
 
 
 async def _conditions(
-    catalog: Catalog, samples: "Sequence[Sample]", triggers: Sequence[str]
+    catalog: Catalog, samples: "Sequence[Sample]", candidates: Sequence[Candidate]
 ) -> tuple[TuningConditions, ...]:
     """Return what every sample is tuned on."""
-    scored = EvidenceKind.CONTRIBUTIONS in evidence_of_triggers(triggers)
+    scored = _scored(candidates)
     found = [await conditions_of(catalog, each.template.index, scored=scored) for each in samples]
     return tuple(found)
+
+
+def _scored(candidates: Sequence[Candidate]) -> bool:
+    """Return whether the trigger or the query of a candidate uses contributions."""
+    return any(uses_contributions(each.trigger, each.retrieving.query) for each in candidates)
 
 
 def _evaluation(drawn: QuestionSample, options: TuningOptions) -> EvaluationOptions:

@@ -31,6 +31,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "format": "--format",
         "triggers": "--trigger",
         "queries": "--query",
+        "alphas": "--alpha",
         "labels": "--label",
         "latency_weight": "--latency-weight",
         "unit_times_ms": "--unit-time",

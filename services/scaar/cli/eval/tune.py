@@ -107,6 +107,7 @@ def tune_policy(
     ] = None,
     triggers: tune_options.Triggers = None,
     queries: tune_options.Queries = None,
+    alphas: tune_options.Alphas = None,
     search_modes: tune_options.SearchModes = None,
     reranks: tune_options.Reranks = None,
     labels: tune_options.Labels = None,
@@ -155,8 +156,8 @@ def tune_policy(
 ) -> None:
     """Tune a policy for a retrieval budget.
 
-    The candidates are every trigger with every query, mask, exclusion, top_k, search mode and
-    order of the passages found. Each is tuned to
+    The candidates are every trigger with every query, mask, exclusion, top_k, share of words,
+    search mode and order of the passages found. Each is tuned to
     the budget, and the simplest within one standard error of the best is chosen by
     cross-validation and written as a policy artefact. The command resumes when it is run again.
     """
@@ -179,6 +180,7 @@ def tune_policy(
         unused = {
             "--trigger": triggers,
             "--query": queries,
+            "--alpha": alphas,
             "--search-mode": search_modes,
             "--rerank": reranks,
             "--label": labels,
@@ -216,6 +218,7 @@ def tune_policy(
         concurrency=concurrency,
         timeout_s=timeout,
         searches=tune_options.parse_searches(search_modes, reranks),
+        alphas=tune_options.parse_alphas(alphas),
         labels=tune_options.parse_labels(labels),
         latency_weight=latency_weight,
         unit_times_ms=tune_options.parse_unit_times(unit_time or ()),

@@ -35,6 +35,16 @@ Queries = Annotated[
         show_default=False,
     ),
 ]
+Alphas = Annotated[
+    str | None,
+    typer.Option(
+        "--alpha",
+        metavar="V,...",
+        help="Shares of words in the query to choose from, in percent, for the queries pfq and "
+        "fused. Default: that of the model or the policy.",
+        show_default=False,
+    ),
+]
 SearchModes = Annotated[
     str | None,
     typer.Option(
@@ -131,6 +141,19 @@ def parse_searches(modes: str | None, orders: str | None) -> Searches:
     by_mode = _choices(SearchMode, modes, "--search-mode", "mode")
     by_order = _choices(Rerank, orders, "--rerank", "order")
     return by_mode or SEARCHES[0], by_order or SEARCHES[1]
+
+
+def parse_alphas(text: str | None) -> tuple[float, ...]:
+    """Parse shares of words in percent.
+
+    Raises:
+        InvalidRequest: names every text that is not a number.
+    """
+    names = names_of(text) if text else ()
+    found = {each: _number(each) for each in names}
+    if wrong := [each for each, value in found.items() if value is None]:
+        raise InvalidRequest([Violation("--alpha", f"must be numbers, not {x!r}") for x in wrong])
+    return tuple(dict.fromkeys(value for value in found.values() if value is not None))
 
 
 def parse_unit_times(given: Sequence[str]) -> dict[str, float]:

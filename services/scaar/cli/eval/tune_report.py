@@ -17,6 +17,7 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
     """Print the candidates, best first, and the estimates of the chosen one."""
     tuning, risk = found.chosen.tuning, found.chosen.risk
     latency = found.artefact.latency
+    shares = any(each.candidate.retrieving.alpha is not None for each in tuning.results)
     measure = found.artefact.development.measure
     columns = (
         Column("trigger", right=False),
@@ -24,6 +25,7 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         Column("mask_below", text=lambda value: f"{value:g}"),
         Column("exclude_seen", right=False),
         Column("top_k"),
+        *([Column("alpha", text=lambda value: f"{value:g}")] if shares else []),
         Column("search_mode", right=False),
         Column("rerank", right=False),
         Column("theta", text=lambda value: f"{value:g}"),
@@ -42,6 +44,7 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
             each.candidate.retrieving.mask_below,
             each.candidate.retrieving.exclude_seen.value,
             each.candidate.retrieving.top_k,
+            *([each.candidate.retrieving.alpha] if shares else []),
             each.candidate.retrieving.search_mode.value,
             each.candidate.retrieving.rerank.value,
             each.policy.theta,

@@ -6,8 +6,10 @@ from scaar.core.measures import MEASURES as CORE
 from scaar.core.measures import Measure
 from scaar.core.registry import Registry
 from scaar.evaluator.measures.bleu4 import bleu4_smoothed
+from scaar.evaluator.measures.chrf import chrf
 from scaar.evaluator.measures.meteor import meteor_exact_stem
 from scaar.evaluator.measures.rouge import rouge1, rouge_l
+from scaar.evaluator.measures.ter import ter_complement
 
 MEASURES = Registry[Measure](
     "measure",
@@ -19,5 +21,7 @@ MEASURES = Registry[Measure](
         "rouge_l": rouge_l,
         "bleu4_smoothed": bleu4_smoothed,
         "meteor_exact_stem": meteor_exact_stem,
+        "chrf": chrf,
+        "ter_complement": ter_complement,
     },
 )

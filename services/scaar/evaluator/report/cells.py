@@ -15,6 +15,8 @@ _TITLES = {
     "rouge1": "ROUGE-1",
     "rouge_l": "ROUGE-L",
     "meteor_exact_stem": "METEOR (no synonyms)",
+    "chrf": "chrF",
+    "ter_complement": "1 - TER",
 }
 
 

@@ -61,6 +61,8 @@ class Retrieving:
     top_k: int
     search_mode: SearchMode = SearchMode.INDEX
     rerank: Rerank = Rerank.NONE
+    alpha: float | None = None
+    """The share of words in the query, in percent; None is that of the model or the policy."""
 
     @property
     def label(self) -> str:
@@ -68,8 +70,9 @@ class Retrieving:
         excluding = ", exclude_seen" if self.exclude_seen is not ExcludeSeen.NONE else ""
         mode = "" if self.search_mode is SearchMode.INDEX else f", mode {self.search_mode}"
         reranked = "" if self.rerank is Rerank.NONE else f", rerank {self.rerank}"
+        words = "" if self.alpha is None else f", alpha {self.alpha:g}"
         text = f"{self.query}, mask_below {self.mask_below:g}, top_k {self.top_k}"
-        return f"{text}{excluding}{mode}{reranked}"
+        return f"{text}{excluding}{mode}{reranked}{words}"
 
     @property
     def overrides(self) -> PolicyOverrides:
@@ -77,6 +80,7 @@ class Retrieving:
         excluding = self.exclude_seen is not ExcludeSeen.NONE
         return PolicyOverrides(
             query=self.query,
+            alpha=self.alpha,
             mask_below=self.mask_below,
             exclude_seen=self.exclude_seen if excluding else None,
             top_k=self.top_k,
@@ -132,16 +136,26 @@ class Candidate:
         return replace(self.retrieving.overrides, theta=theta, trigger=trigger)
 
 
-def check_parts(triggers: Sequence[str], queries: Sequence[str]) -> None:
-    """Check the triggers and the queries of candidates.
+def check_parts(
+    triggers: Sequence[str], queries: Sequence[str], alphas: Sequence[float] = ()
+) -> None:
+    """Check the triggers, the queries and the shares of words of candidates.
 
     Raises:
-        InvalidRequest: naming every one that is unknown or cannot be tuned.
+        InvalidRequest: naming every one that is unknown, out of range or cannot be tuned.
     """
     wrong = [
         Violation("triggers", text) for each in triggers if (text := _problem_of_trigger(each))
     ]
     wrong += [Violation("queries", text) for each in queries if (text := _problem_of_query(each))]
+    if alphas and not wrong and not any(map(_takes_alpha, queries)):
+        known = ", ".join(name for name in FORMULATIONS if _takes_alpha(name))
+        wrong.append(Violation("alphas", f"needs a query of which alpha is a setting: {known}"))
+    wrong += [
+        Violation("alphas", f"must be above 0 and at most 100 (percent), not {each:g}")
+        for each in alphas
+        if not 0 < each <= 100
+    ]
     if wrong:
         raise InvalidRequest(wrong)
 
@@ -152,11 +166,14 @@ def plan_candidates(
     labels: Sequence[Label],
     available: frozenset[Capability],
     searches: Searches = SEARCHES,
+    alphas: Sequence[float] = (),
 ) -> tuple[Candidate, ...]:
     """Return the candidates that a model with these capabilities can serve, simplest first.
 
     ``labels`` are what learned triggers predict, each one in a candidate of its own. ``searches``
-    are the modes of a search, each with every order of the passages found.
+    are the modes of a search, each with every order of the passages found. ``alphas`` are shares of
+    words for the queries of which they are a setting, in percent; without any, candidates have that
+    of the model or the policy.
 
     Raises:
         InvalidRequest: the model serves none of the triggers.
@@ -167,8 +184,10 @@ def plan_candidates(
         text = f"the model provides none of the evidence that they need: {sorted(lacking)}"
         raise InvalidRequest.of("triggers", text)
     ways = [
-        Retrieving(*each)
-        for each in itertools.product(queries, MASKS, EXCLUSIONS, TOP_KS, *searches)
+        Retrieving(query, *others, alpha=alpha)
+        for query in queries
+        for alpha in (alphas if alphas and _takes_alpha(query) else (None,))
+        for others in itertools.product(MASKS, EXCLUSIONS, TOP_KS, *searches)
     ]
     found = [
         Candidate(name, way, label)
@@ -189,6 +208,10 @@ def _evidence(trigger: str) -> frozenset[EvidenceKind]:
     if trigger == learned.NAME:
         return evidence_of_signals(BLACK_BOX)
     return TRIGGERS[trigger].needs
+
+
+def _takes_alpha(query: str) -> bool:
+    return query in FORMULATIONS and "alpha" in FORMULATIONS[query].settings
 
 
 def _problem_of_trigger(name: str) -> str:

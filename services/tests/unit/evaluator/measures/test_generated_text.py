@@ -10,9 +10,11 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from scaar.core.measures import MEASURES as CORE
 from scaar.evaluator.measures import MEASURES
 from scaar.evaluator.measures.bleu4 import bleu4_smoothed
+from scaar.evaluator.measures.chrf import chrf
 from scaar.evaluator.measures.meteor import _words_of as words_of
 from scaar.evaluator.measures.meteor import meteor_exact_stem
 from scaar.evaluator.measures.rouge import rouge1, rouge_l
+from scaar.evaluator.measures.ter import ter_complement
 
 NAMES = tuple(MEASURES)
 SENTENCE = "the cat sat on the mat"
@@ -23,7 +25,8 @@ words = st.lists(st.sampled_from("cat cats mat the on sat red fox".split()), max
 
 
 def test_the_table_joins_those_of_the_core_and_those_of_libraries() -> None:
-    assert (*CORE, "rouge1", "rouge_l", "bleu4_smoothed", "meteor_exact_stem") == NAMES
+    of_libraries = "rouge1 rouge_l bleu4_smoothed meteor_exact_stem chrf ter_complement"
+    assert (*CORE, *of_libraries.split()) == NAMES
     assert all(MEASURES[name] is CORE[name] for name in CORE)
 
 
@@ -131,6 +134,48 @@ def test_meteor_of_exact_and_stem_matches_is_worked_out_by_hand(
     prediction: str, answers: list[str], expected: float
 ) -> None:
     assert meteor_exact_stem(prediction, answers) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answers", "expected"),
+    [
+        (SENTENCE, [SENTENCE], 1.0),
+        ("Graz", ["graz"], 1.0),
+        # Of 4 and 5 characters: precisions 1, 1, 1, 1 and recalls 4/5, 3/4, 2/3, 1/2. Orders that
+        # the answer does not have are left out. F2 of the means, 5 P R / (4 P + R).
+        ("graz", ["graza"], 5 * (163 / 240) / (4 + 163 / 240)),
+        ("bern", ["oo"], 0.0),
+        ("fox", ["cat", "fox"], 1.0),
+        ("", ["fox"], 0.0),
+        ("fox", [], 0.0),
+    ],
+)
+def test_chrf_is_worked_out_by_hand(prediction: str, answers: list[str], expected: float) -> None:
+    assert chrf(prediction, answers) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answers", "expected"),
+    [
+        (SENTENCE, [SENTENCE], 1.0),
+        ("Graz", ["graz"], 1.0),
+        # One word of six is missing.
+        ("the cat sat on mat", [SENTENCE], 5 / 6),
+        # A shift of a phrase is one edit.
+        ("on the mat the cat sat", [SENTENCE], 5 / 6),
+        # One of two words replaced.
+        ("red cats", ["red cat"], 0.5),
+        # More edits than the reference has words.
+        ("the cat sat on the mat", ["fox"], 0.0),
+        ("fox", ["cat", "fox"], 1.0),
+        ("", ["fox"], 0.0),
+        ("fox", [], 0.0),
+    ],
+)
+def test_the_complement_of_ter_is_worked_out_by_hand(
+    prediction: str, answers: list[str], expected: float
+) -> None:
+    assert ter_complement(prediction, answers) == pytest.approx(expected)
 
 
 def test_words_are_lower_case_and_signs_stand_alone() -> None:

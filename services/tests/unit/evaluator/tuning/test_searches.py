@@ -1,11 +1,11 @@
-"""Candidates of tuning that search in other modes or rerank."""
+"""Candidates of tuning that search in other modes, rerank, or keep other shares of words."""
 
 import pytest
 
-from scaar.cli.eval.tune_options import parse_searches
+from scaar.cli.eval.tune_options import parse_alphas, parse_searches
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import Capability, Rerank, SearchMode
-from scaar.evaluator.studies.tuning.candidates import SEARCHES, plan_candidates
+from scaar.evaluator.studies.tuning.candidates import SEARCHES, check_parts, plan_candidates
 
 AVAILABLE = frozenset(Capability)
 
@@ -41,3 +41,29 @@ def test_modes_and_orders_are_parsed_and_unknown_ones_are_named() -> None:
         parse_searches("words,fuzzy", None)
     with pytest.raises(InvalidRequest, match="there is no order 'best'; known: none, cross"):
         parse_searches(None, "best")
+
+
+def test_shares_of_words_multiply_the_candidates_whose_query_has_them() -> None:
+    alphas = parse_alphas("25,100")
+    one = plan_candidates(("flare",), ("pfq",), (), AVAILABLE)
+    found = plan_candidates(("flare",), ("current_sentence", "pfq"), (), AVAILABLE, alphas=alphas)
+    assert {each.retrieving.alpha for each in one} == {None}
+    assert len(found) == 3 * len(one)
+    # Answers are stored by the label of the way of retrieving.
+    assert len({each.retrieving.label for each in found}) == len(found)
+    assert {(each.retrieving.query, each.retrieving.alpha) for each in found} == {
+        *(("current_sentence", None), ("pfq", 25.0), ("pfq", 100.0))
+    }
+    last = found[-1]
+    assert last.retrieving.label.endswith(", alpha 100")
+    assert last.overrides(0.5).alpha == 100
+
+
+def test_shares_of_words_are_parsed_and_wrong_ones_are_named() -> None:
+    assert parse_alphas(None) == ()
+    with pytest.raises(InvalidRequest, match="must be numbers, not 'half'"):
+        parse_alphas("25,half")
+    with pytest.raises(InvalidRequest, match="at most 100 .percent., not 120"):
+        check_parts(("flare",), ("pfq",), (50, 120))
+    with pytest.raises(InvalidRequest, match="needs a query of which alpha is a setting: pfq"):
+        check_parts(("flare",), ("current_sentence",), (50,))
