@@ -90,7 +90,7 @@ servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 M
 integration: integration-servers integration-installation ## run scaar on real servers, and an installation of processes
 
 integration-servers: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/records integration_tests/observability integration_tests/platform
+	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/records integration_tests/observability integration_tests/platform
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven; OPENSEARCH=3.4.0: that version, on Java 21; JAVA=FILE: that java program)
 	@$(OPENSEARCH:%=SCAAR_TEST_OPENSEARCH=%) $(JAVA:%=SCAAR_TEST_JAVA=%) $(BIN)/python -m integration_tests.servers.opensearch.distribution
