@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -163,13 +163,22 @@ def unrecorded(recorded: Recorded, home: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Callable[..., Browser]]:
+    """A function that launches Chromium with further flags, until the tests end."""
     found = os.environ.get("SCAAR_CHROMIUM") or shutil.which("chromium")
     assert found, "Chromium is missing: apt-get install chromium, or set SCAAR_CHROMIUM"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+
+        def launch(*flags: str) -> Browser:
+            return playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *flags])
+
+        yield launch
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: Callable[..., Browser]) -> Iterator[Browser]:
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -8,14 +8,13 @@ colour does.
 
 import base64
 import os
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.protobuf.json_format import Parse
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 from starlette.testclient import TestClient
 
 from scaar.core.errors import NotFound
@@ -129,17 +128,11 @@ def pages() -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Iterator[Browser]:
+def drawn(chromium: Callable[..., Browser]) -> Iterator[Browser]:
     """A browser that draws text as alike as it can be on different machines."""
-    found = os.environ.get("SCAAR_CHROMIUM") or shutil.which("chromium")
-    assert found, "Chromium is missing: apt-get install chromium, or set SCAAR_CHROMIUM"
-    flags = ["--no-sandbox", "--font-render-hinting=none", "--disable-lcd-text"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found, args=[*flags, "--force-color-profile=srgb"]
-        )
+    flags = ("--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb")
+    with chromium(*flags) as browser:
         yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize(("name", "path", "width", "scheme"), PICTURES)
