@@ -73,7 +73,7 @@ PARTS = (
     ),
     Part(
         "A controlled risk",
-        f"{CAREFUL}",
+        CAREFUL,
         "A policy tuned with `--catch` on development worlds, and run once on others.",
         _risk,
     ),

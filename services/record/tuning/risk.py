@@ -24,7 +24,7 @@ from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.studies.tuning.selection import clustered_mean
 from scaar.orchestrator.settings import read_artefact
 
-_MISSES = 0.95
+_BOUND_LEVEL = 0.95
 """The level of the one-sided bound of the misses."""
 
 
@@ -79,10 +79,10 @@ def risk_sentences(pool: Pool, artefact: Path) -> Iterator[str]:
     drafts = _drafts(pool, tuned_system(pool))
     missed = 1 - drafts.retrieved.astype(np.float64)
     samples = entity_draws([each.entity for each in drafts.questions], drafts.wrong)
-    bound = np.quantile([share_of_true(missed[x], drafts.wrong[x]) for x in samples], _MISSES)
+    bound = np.quantile([share_of_true(missed[x], drafts.wrong[x]) for x in samples], _BOUND_LEVEL)
     yield (
         f"On unseen worlds it misses {share_of_true(missed, drafts.wrong):.1%} of "
-        f"{int(drafts.wrong.sum())} wrong drafts; the one-sided {_MISSES:.0%} upper bound is "
+        f"{int(drafts.wrong.sum())} wrong drafts; the one-sided {_BOUND_LEVEL:.0%} upper bound is "
         f"{bound:.1%}. It was tuned to catch {CATCH:.0%}."
     )
 
