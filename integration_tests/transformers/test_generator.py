@@ -161,7 +161,7 @@ async def test_the_description_of_the_engine(engines) -> None:
         "transformers",
         LogprobKind.RAW,
     )
-    assert reported.capabilities == frozenset(Capability)
+    assert reported.capabilities == frozenset(Capability) - {Capability.SYSTEM_TURN}
     assert reported.prompt_profile == "lab"
     assert {each.policy for each in reported.recommended} >= {"scaar", "flare"}
     assert reported.revision
