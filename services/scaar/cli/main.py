@@ -9,29 +9,35 @@ from typing import Annotated
 import typer
 
 from scaar import __version__
-from scaar.cli.ask.commands import ask
-from scaar.cli.ask.demo import demo
-from scaar.cli.dataset import app as dataset_app
-from scaar.cli.eval.commands import app as eval_app
-from scaar.cli.eval.tune import tune_policy
-from scaar.cli.index.commands import app as index_app
-from scaar.cli.index.corpus import app as corpus_app
-from scaar.cli.index.search import search
-from scaar.cli.lab.commands import app as lab_app
-from scaar.cli.models.commands import app as models_app
-from scaar.cli.records.commands import app as records_app
-from scaar.cli.serve.commands import serve
-from scaar.cli.serve.db import app as db_app
-from scaar.cli.serve.doctor import doctor
-from scaar.cli.serve.up import up
+from scaar.cli.lazy import lazy_group
 from scaar.cli.settings import use_config
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.runtime.config_file import CONFIG_VARIABLE
 
 USAGE_ERROR, FAILURE, INTERRUPTED = 2, 1, 130
 
+COMMANDS = {
+    "ask": "scaar.cli.ask.commands:ask",
+    "search": "scaar.cli.index.search:search",
+    "up": "scaar.cli.serve.up:up",
+    "serve": "scaar.cli.serve.commands:serve",
+    "tune": "scaar.cli.eval.tune:tune_policy",
+    "doctor": "scaar.cli.serve.doctor:doctor",
+    "demo": "scaar.cli.ask.demo:demo",
+    "index": "scaar.cli.index.commands:app",
+    "corpus": "scaar.cli.index.corpus:app",
+    "dataset": "scaar.cli.dataset:app",
+    "records": "scaar.cli.records.commands:app",
+    "models": "scaar.cli.models.commands:app",
+    "eval": "scaar.cli.eval.commands:app",
+    "lab": "scaar.cli.lab.commands:app",
+    "db": "scaar.cli.serve.db:app",
+}
+"""Where each command is, in the order of the help: ``module:function`` or ``module:app``."""
+
 app = typer.Typer(
     name="scaar",
+    cls=lazy_group(COMMANDS),
     help="Answer questions with adaptive retrieval: passages are retrieved when the model is "
     "unsure of a word that matters.",
     no_args_is_help=True,
@@ -39,21 +45,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(ask)
-app.command()(search)
-app.add_typer(index_app, name="index")
-app.add_typer(corpus_app, name="corpus")
-app.add_typer(dataset_app, name="dataset")
-app.command()(up)
-app.command()(serve)
-app.add_typer(records_app, name="records")
-app.add_typer(models_app, name="models")
-app.add_typer(eval_app, name="eval")
-app.command("tune")(tune_policy)
-app.add_typer(lab_app, name="lab")
-app.add_typer(db_app, name="db")
-app.command()(doctor)
-app.command()(demo)
 
 
 @app.callback(invoke_without_command=True)
