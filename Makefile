@@ -29,8 +29,11 @@ IMAGES := orchestrator generator scorer query-builder retriever evaluator record
 DOCKER ?= docker
 BASE ?= python:3.11-slim
 PREFIX ?= scaar/
-# Number of test processes; each takes up to 1 GB.
+# Number of test processes; each takes up to 6 GB.
 WORKERS := 2
+# LONG=no leaves out the tests marked long.
+LONG ?= yes
+SELECTED := $(if $(filter no,$(LONG)),not long,long or not long)
 # Duration of the injections of make chaos.
 SECONDS ?= 60
 # Commit with which make contract-breaks compares the contract.
@@ -64,8 +67,8 @@ demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
 test: $(VENV)/.dev ## set up and run the unit tests (WORKERS=2 processes; 0: in this one)
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow" services/tests/unit
 
-test-lab: $(VENV)/.dev ## run the tests over sockets, on the lab's models and on processes of the services (10 minutes)
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m slow services/tests
+test-lab: $(VENV)/.dev ## run the tests over sockets, on the lab's models and on processes of the services (25 minutes; LONG=no: 15)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m "slow and ($(SELECTED))" services/tests
 
 test-embedded: $(EMBEDDED)/.test ## run the client and the embedded engines with their own extras only (macOS too)
 	@$(EMBEDDED)/bin/scaar demo
@@ -90,7 +93,7 @@ servers: $(VENV)/.dev ## fetch the servers that the integration tests run (700 M
 integration: integration-servers integration-installation ## run scaar on real servers, and an installation of processes
 
 integration-servers: $(VENV)/.dev ## run scaar on real servers: OpenSearch, Triton, Redis, RabbitMQ, PostgreSQL, Prometheus, and the lab's TGI (Java 17, Maven, apt)
-	@$(BIN)/python -m pytest integration_tests/opensearch integration_tests/triton integration_tests/evaluations integration_tests/records integration_tests/observability integration_tests/platform
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m "$(SELECTED)" $(addprefix integration_tests/,opensearch triton evaluations records observability platform)
 
 integration-opensearch: $(VENV)/.dev ## run the retriever on a real OpenSearch node (needs Java 17 and Maven; OPENSEARCH=3.4.0: that version, on Java 21; JAVA=FILE: that java program)
 	@$(OPENSEARCH:%=SCAAR_TEST_OPENSEARCH=%) $(JAVA:%=SCAAR_TEST_JAVA=%) $(BIN)/python -m integration_tests.servers.opensearch.distribution

@@ -24,6 +24,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.long
 def test_a_black_and_a_white_box_are_evaluated_with_one_plan_and_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

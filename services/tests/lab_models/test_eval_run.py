@@ -183,6 +183,7 @@ def test_an_interrupted_run_ends_cleanly_and_says_how_to_resume(
     assert "Traceback" not in err
 
 
+@pytest.mark.long
 def test_failures_are_counted_and_run_again_on_request(lab_home: Path, tmp_path: Path) -> None:
     options, out = ("--policies", "no_retrieval,flare"), tmp_path / "out"
     # Slow enough that the service is killed before it has answered everything.

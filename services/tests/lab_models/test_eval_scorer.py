@@ -116,6 +116,7 @@ def test_constant_contributions_under_surprisal_decide_as_flare_does(tmp_path: P
     assert any(bill[0] for *_, bill in flare)
 
 
+@pytest.mark.long
 def test_a_folder_is_resumed_rescored_shown_and_compared(
     ran: tuple[Path, Ran], tmp_path: Path
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_folder_is_resumed_rescored_shown_and_compared(
     assert "lab-cross-encoder+permuted" in (tmp_path / "report" / "report.md").read_text()
 
 
+@pytest.mark.long
 def test_thetas_are_placed_at_each_controls_own_scores(tmp_path: Path) -> None:
     output = ablated(tmp_path, "--grid", "2")
     assert output.status == 0
@@ -153,6 +155,7 @@ def test_thetas_are_placed_at_each_controls_own_scores(tmp_path: Path) -> None:
     assert len({tuple(thetas) for thetas in candidates.values()}) > 3
 
 
+@pytest.mark.long
 def test_every_control_has_its_running_orchestrator(lab_home: Path, tmp_path: Path) -> None:
     with ExitStack() as stack:
         targets = {

@@ -97,6 +97,7 @@ def gate(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_grids_scorers_gates_and_indexes_are_evaluated_as_on_the_command_line(
     lab_home: Path, world: World, tmp_path: Path, gate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ async def mean_logprob(question: str) -> float:
     return sum(found) / len(found)
 
 
+@pytest.mark.long
 def test_an_evaluation_becomes_a_gate_whose_answers_can_abstain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

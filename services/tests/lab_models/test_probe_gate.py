@@ -44,6 +44,7 @@ async def states_of(question: str, layer: int) -> list[tuple[float, ...]]:
         return [each.hidden_state async for each in events if isinstance(each, Token)]
 
 
+@pytest.mark.long
 def test_an_evaluation_becomes_a_probe_that_reads_the_models_states(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return main()
 
 
+@pytest.mark.long
 def test_what_was_run_is_gone_on_with_and_made_into_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

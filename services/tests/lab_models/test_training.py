@@ -90,6 +90,7 @@ def plain() -> Trained:
     return trained(TRAINING)
 
 
+@pytest.mark.long
 def test_a_few_steps_lower_the_loss_and_the_model_writes(plain: Trained) -> None:
     writer, reported = plain
     assert [progress.step for progress in reported] == [6, 12]
@@ -101,6 +102,7 @@ def test_a_few_steps_lower_the_loss_and_the_model_writes(plain: Trained) -> None
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 
 
+@pytest.mark.long
 def test_a_sharper_model_writes_the_same_more_surely(plain: Trained) -> None:
     sharper, _ = trained(replace(TRAINING, sharpness=2 * TRAINING.sharpness))
     prompts = [layout.prompt("Who?")]
@@ -109,6 +111,7 @@ def test_a_sharper_model_writes_the_same_more_surely(plain: Trained) -> None:
     assert sum(sharp.logprobs) > sum(usual.logprobs)
 
 
+@pytest.mark.long
 def test_a_few_steps_of_the_cross_encoder() -> None:
     tokenizer = build_tokenizer(pairs=True)
     shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
@@ -132,6 +135,7 @@ def test_a_lost_value_costs_more_than_a_word_of_style() -> None:
 FORMS_TRAINING = recipes.SentenceTraining(seed=1, steps=8, rows=2, warm_up_steps=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TAGGED_BOOKS)
 def test_a_continued_training_starts_from_its_base_and_is_measured(name: str) -> None:
     training = recipes.ContinuedTraining(
@@ -174,6 +178,7 @@ class _Interrupted(Exception):
     pass
 
 
+@pytest.mark.long
 def test_an_interrupted_training_continues_from_its_checkpoint(tmp_path: Path) -> None:
     tokenizer = build_tokenizer(forms=True)
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
@@ -214,6 +219,7 @@ def test_an_interrupted_training_continues_from_its_checkpoint(tmp_path: Path) -
     assert [row["step"] for row in log.course] == [4, 8], "another recipe starts from the beginning"
 
 
+@pytest.mark.long
 def test_a_few_steps_on_sentence_forms_lower_the_loss_and_are_measured() -> None:
     tokenizer = build_tokenizer(forms=True)
     shape = language_model.DecoderShape(tokenizer.get_vocab_size())
@@ -228,6 +234,7 @@ def test_a_few_steps_on_sentence_forms_lower_the_loss_and_are_measured() -> None
     assert measured["unknown_facts"] == 0
 
 
+@pytest.mark.long
 def test_a_few_steps_of_the_encoder_of_meanings() -> None:
     tokenizer = build_meaning_tokenizer()
     shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())

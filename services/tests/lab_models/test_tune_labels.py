@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from scaar.core.types import LabelKind
 from scaar.testing.commands import run_scaar
 
 from .tunings import read
 
 
+@pytest.mark.long
 def test_other_data_sets_are_labelled_by_counterfactual_answers(tmp_path: Path) -> None:
     asked = run_scaar("lab", "questions", "--count", "20").records
     file, out = tmp_path / "questions.jsonl", tmp_path / "policy.json"

@@ -29,6 +29,7 @@ def tuning(lab_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     return out, ran
 
 
+@pytest.mark.long
 def test_a_latency_weight_prefers_fewer_passages_if_reading_takes_long(
     tuning: tuple[Path, Ran],
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_latency_weight_prefers_fewer_passages_if_reading_takes_long(
     assert not any(part.startswith("times of") for part, _, _ in trajectories(work_of(out)))
 
 
+@pytest.mark.long
 def test_a_learning_curve_is_reported_beside_the_choice(tuning: tuple[Path, Ran]) -> None:
     out, ran = tuning
     points = json.loads(out.with_name("report.json").read_bytes())["learning_curve"]

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from scaar.testing.commands import run_scaar
 
 from .tunings import TUNE, read
 
 
+@pytest.mark.long
 def test_the_share_of_words_in_the_query_is_chosen(tmp_path: Path) -> None:
     out = tmp_path / "shares.json"
     ran = run_scaar(

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from .tunings import read, trajectories, tuned, work_of
 
 
+@pytest.mark.long
 def test_measured_times_are_stored_so_that_a_tuning_resumes_with_the_same_result(
     tmp_path: Path,
 ) -> None:

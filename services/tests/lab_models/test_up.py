@@ -180,7 +180,13 @@ def test_errors_have_the_same_text_from_a_service(
     assert remote.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "hang-up"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, id="Ctrl-C"),
+        pytest.param(signal.SIGHUP, id="hang-up", marks=pytest.mark.long),
+    ],
+)
 def test_a_signal_stops_all_services_and_frees_their_ports(
     number: signal.Signals, lab_home: Path
 ) -> None:

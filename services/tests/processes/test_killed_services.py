@@ -133,10 +133,10 @@ async def load(platform: Platform, on_failure: str) -> AsyncIterator[Load]:
     ("victim", "on_failure", "outcome"),
     [
         ("generator", "fail", "unavailable"),
-        ("scorer", "fail", "unavailable"),
-        ("retriever", "fail", "unavailable"),
+        pytest.param("scorer", "fail", "unavailable", marks=pytest.mark.long),
+        pytest.param("retriever", "fail", "unavailable", marks=pytest.mark.long),
         ("scorer", "accept_draft", "degraded"),
-        ("retriever", "accept_draft", "degraded"),
+        pytest.param("retriever", "accept_draft", "degraded", marks=pytest.mark.long),
     ],
 )
 async def test_a_service_that_is_killed_under_load_comes_back(

@@ -101,6 +101,7 @@ async def test_an_exact_search_finds_what_numpy_computes(root: Path, metric: Vec
         assert [score for _, score in exact] == pytest.approx([score for _, score in reported])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", VectorMetric)
 async def test_a_graph_finds_nearly_all_and_with_filters_all(
