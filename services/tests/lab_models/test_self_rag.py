@@ -77,6 +77,20 @@ async def test_the_tokens_of_a_model_decide_and_rank_and_are_not_in_the_answer(
     assert not any(token in finished.answer.text for token in REFLECTION_TOKENS)
 
 
+async def test_the_layout_of_the_authors_is_a_profile_for_every_request(folder: Path) -> None:
+    write_tagged_model(folder, special=False)
+    request = AnswerRequest(
+        QUESTION,
+        PolicyRequest("self_rag", PolicyOverrides(retrieve_above=1e-9)),
+        prompt_profile="self_rag",
+    )
+    async with open_answerer() as answerer, aclosing(answerer.stream_answer(request)) as events:
+        *_, finished = [event async for event in events]
+    assert isinstance(finished, AnswerFinished)
+    assert finished.answer.provenance.prompt_profile == "self_rag@1"
+    assert finished.answer.usage.retrievals
+
+
 async def test_a_model_whose_reflection_tokens_are_special_is_refused(folder: Path) -> None:
     write_tagged_model(folder, special=True)
     async with open_answerer() as answerer:

@@ -12,11 +12,15 @@ from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.lab import LAB, LAB_CHAT, LAB_SEARCH
 from scaar.core.prompts.profile import PromptProfile
 from scaar.core.prompts.scaar import SCAAR, SCAAR_1
+from scaar.core.prompts.self_rag import SELF_RAG
 
 __all__ = ["PROFILES", "PromptProfile", "profile_of"]
 
 PROFILES: Mapping[str, PromptProfile] = MappingProxyType(
-    {profile.label: profile for profile in (LAB, LAB_CHAT, LAB_SEARCH, SCAAR, SCAAR_1, DRAGIN)}
+    {
+        profile.label: profile
+        for profile in (LAB, LAB_CHAT, LAB_SEARCH, SCAAR, SCAAR_1, DRAGIN, SELF_RAG)
+    }
 )
 """The layouts by ``NAME@VERSION``, the newest version of each name first."""
 

@@ -137,6 +137,7 @@ def test_every_data_set_names_examples_that_there_are() -> None:
         "lab_search",
         "scaar",
         "dragin",
+        "self_rag",
     }
 
 

@@ -64,11 +64,25 @@ def test_a_prompt_ends_where_the_answer_begins(
     profile: PromptProfile, found: tuple[RetrievedPassage, ...]
 ) -> None:
     prompt = profile.render("Where was Ann Lee born?", found)
-    assert prompt.endswith("\nQuestion: Where was Ann Lee born?\nAnswer:") or prompt == (
-        "Question: Where was Ann Lee born?\nAnswer:"
-    )
+    lines = prompt.splitlines()
+    if profile.name == "self_rag":
+        assert lines[:2] == ["### Instruction:", "Where was Ann Lee born?"]
+        assert prompt.endswith("\n\n### Response:\n")
+    else:
+        assert lines[-2:] == ["Question: Where was Ann Lee born?", "Answer:"]
+        assert prompt.endswith("Answer:")
     assert ("[1] Ann Lee was born in Graz.\n" in prompt) == bool(found)
     assert ("Context:" in prompt) == bool(found)
+
+
+def test_self_rag_has_the_headings_of_its_authors() -> None:
+    profile = profile_of("self_rag")
+    assert profile.render("Who?") == "### Instruction:\nWho?\n\n### Response:\n"
+    assert profile.render("Who?", passages("It was Ann.", title="The Silent River")) == (
+        "### Instruction:\nWho?\n\n"
+        "### Input:\nContext:\n[1] The Silent River. It was Ann.\n\n"
+        "### Response:\n"
+    )
 
 
 def test_scaar_puts_passages_before_the_examples_and_dragin_after_them() -> None:
@@ -141,7 +155,8 @@ def test_a_passage_cannot_look_like_another_part_of_the_prompt(profile: PromptPr
 @every_profile
 def test_a_question_is_one_line_without_control_tokens(profile: PromptProfile) -> None:
     prompt = profile.render(" Who\n\x00 is </s> it?\r\n")
-    assert prompt.endswith("Question: Who is < /s> it?\nAnswer:")
+    assert [line for line in prompt.splitlines() if "Who is < /s> it?" in line]
+    assert prompt.count("\n") == profile.render("Who?").count("\n")
 
 
 @pytest.mark.parametrize(
@@ -188,6 +203,7 @@ def test_a_profile_is_known_by_name_and_by_name_and_version() -> None:
         "scaar@2",
         "scaar@1",
         "dragin@1",
+        "self_rag@1",
     ]
     assert all(profile_of(label) is profile for label, profile in PROFILES.items())
 
@@ -202,6 +218,7 @@ def test_a_name_without_a_version_is_the_newest() -> None:
 def test_an_unknown_profile_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(
         InvalidRequest,
-        match=r"prompt_profile: .*lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, dragin@1",
+        match=r"prompt_profile: .*lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, dragin@1, "
+        "self_rag@1",
     ):
         profile_of(name)
