@@ -124,13 +124,13 @@ integration-observability: $(VENV)/.dev ## scrape the services with a real Prome
 	@$(BIN)/python -m pytest integration_tests/observability
 
 integration-installation: $(VENV)/.dev ## test an installation of processes, replace and kill its replicas under load (SCAAR_TARGET=host:port: test yours)
-	@$(BIN)/python -m pytest integration_tests/installation
+	@$(BIN)/python -m pytest -m "$(SELECTED)" integration_tests/installation
 
 integration-upgrades: $(VENV)/.dev ## replace every process of an installation under load: the part of integration-installation that containers do not run
 	@$(BIN)/python -m pytest integration_tests/installation/test_upgrade.py
 
 integration-images: $(VENV)/.dev ## test containers of the images in the same way, and the content of the images (after make images; needs a Docker engine)
-	@SCAAR_INSTALLATION=images SCAAR_IMAGES=$(PREFIX) $(BIN)/python -m pytest integration_tests/images integration_tests/installation
+	@SCAAR_INSTALLATION=images SCAAR_IMAGES=$(PREFIX) $(BIN)/python -m pytest -m "$(SELECTED)" integration_tests/images integration_tests/installation
 
 integration-k8s: $(VENV)/.dev ## test releases of the chart in the same way, and behaviour specific to Kubernetes (KUBECONFIG=FILE of a cluster with the images; needs Go or HELM, and kubectl)
 	@SCAAR_INSTALLATION=kubernetes SCAAR_IMAGES=$(PREFIX) KUBECONFIG=$(KUBECONFIG) $(BIN)/python -m pytest integration_tests/installation integration_tests/kubernetes

@@ -16,7 +16,9 @@ from ..servers.server_process import has_ended
 from .processes import Orchestrator
 from .scene import COUNT, POLICIES, Broker, Outcome, Scene, until
 
-BROKERS = pytest.mark.parametrize("broker_kind", ["none", "redis", "rabbitmq"])
+BROKERS = pytest.mark.parametrize(
+    "broker_kind", ["none", "redis", pytest.param("rabbitmq", marks=pytest.mark.long)]
+)
 WITH_AND_WITHOUT_BROKER = pytest.mark.parametrize("broker_kind", ["none", "redis"])
 
 

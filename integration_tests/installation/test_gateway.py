@@ -100,7 +100,7 @@ async def test_a_caller_with_a_token_is_answered_over_tls_without_a_certificate(
 
 
 @needs(Need.CONTROL)
-@pytest.mark.parametrize("service", [GATEWAY, "orchestrator"])
+@pytest.mark.parametrize("service", [GATEWAY, pytest.param("orchestrator", marks=pytest.mark.long)])
 async def test_no_request_fails_while_a_service_is_replaced(
     installation: Installation, service: str
 ) -> None:

@@ -150,7 +150,10 @@ async def recorded_answers(access: Access) -> AsyncIterator[None]:
 
 
 @needs(Need.CONTROL)
-@pytest.mark.parametrize("service", ["orchestrator", RECORDS, CONSOLE])
+@pytest.mark.parametrize(
+    "service",
+    ["orchestrator", *(pytest.param(each, marks=pytest.mark.long) for each in (RECORDS, CONSOLE))],
+)
 async def test_every_answer_has_its_record_while_a_service_is_replaced(
     installation: Installation, service: str
 ) -> None:

@@ -59,7 +59,10 @@ async def replaced(installation: Installation, service: str) -> None:
     assert (before[-1] in after, len(after)) == (False, len(before))
 
 
-@pytest.mark.parametrize("service", BACK_ENDS)
+@pytest.mark.parametrize(
+    "service",
+    [pytest.param(each, marks=[pytest.mark.long] * (each != "retriever")) for each in BACK_ENDS],
+)
 async def test_no_answer_fails_while_a_service_is_replaced(
     installation: Installation, service: str
 ) -> None:
