@@ -31,6 +31,8 @@ RECORDED = (*POLICIES, "tuned", "hostile", "passages", "failed")
 PAGES = (*LISTS, *EVALUATIONS, *(f"/answers/{{{each}}}" for each in RECORDED))
 MAX_BYTES = 200_000
 WIDTHS = (390, 1280, 1920)
+SCHEMES = pytest.mark.parametrize(("scheme", "widths"), [("light", WIDTHS), ("dark", (1280,))])
+"""Colours, which are the same at every width."""
 TABLE_WIDTHS = (390, 768, 820, 1000, 1280, 1920)
 CUT_OFF = """
 () => {
@@ -54,13 +56,13 @@ def check_accessibility(page: Page) -> None:
     assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_accessible_and_fits_every_width(
-    page: Page, recorded: Recorded, name: str, scheme: str
+    page: Page, recorded: Recorded, name: str, scheme: str, widths: tuple[int, ...]
 ) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    for width in WIDTHS:
+    for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
         response = page.goto(path_of(name, recorded))
         assert response is not None
@@ -70,13 +72,13 @@ def test_a_page_is_accessible_and_fits_every_width(
         check_accessibility(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 def test_a_report_is_accessible_and_fits_every_width(
-    browser: Browser, recorded: Recorded, scheme: str
+    browser: Browser, recorded: Recorded, scheme: str, widths: tuple[int, ...]
 ) -> None:
     # The report's own policy forbids scripts, and so the scripts of axe.
     page = browser.new_page(base_url=recorded.url, color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]
-    for width in WIDTHS:
+    for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(path_of(f"{EVALUATION}/report", recorded))
         assert page.evaluate("document.documentElement.scrollWidth") <= width
