@@ -111,7 +111,7 @@ integration-llama-cpp: $(VENV)/.dev ## run the generator on a real llama.cpp ser
 integration-transformers-serve: $(VENV)/.dev ## run the generator on a real transformers serve with the lab's model, on the CPU (6 GB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/transformers_serve
 
-integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM, lm-eval, MCP (1 GB to install; needs npm)
+integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM and its proxy, lm-eval, MCP (1.5 GB to install; needs npm)
 	@$(BIN)/python -m pytest integration_tests/clients
 
 integration-console: $(PACKAGES)/.test ## test the console in a real browser (needs Chromium and a font: apt-get install chromium fonts-dejavu-core)
@@ -253,6 +253,7 @@ lock: $(VENV)/.lock ## lock the versions and hashes of every package in pyprojec
 	  $(if $(UPGRADE),$(if $(filter all,$(UPGRADE)),--upgrade,--upgrade-package $(UPGRADE))) pyproject.toml
 	@$(BIN)/uv pip compile --quiet --python $(BIN)/python --universal --generate-hashes \
 	  --annotation-style line --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade) \
+	  --excludes integration_tests/clients/excludes.txt \
 	  --output-file integration_tests/clients/requirements.txt integration_tests/clients/requirements.in
 	@$(BIN)/python deploy/locked.py --check
 
