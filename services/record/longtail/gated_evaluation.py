@@ -59,6 +59,19 @@ class Measurements:
         )
         return difference(means, samples)
 
+    def change_from_random(self, column: str, pair: Pair, alone: int, share: float) -> Estimate:
+        """Return the change from a random choice of that share of the questions with the policy.
+
+        The others are answered by the setting ``alone``; the choice has its expected value.
+        """
+        means, samples = (
+            values[:, pair.behind]
+            - share * values[:, pair.without]
+            - (1 - share) * values[:, alone]
+            for values in (self.means.of(column), self.samples.of(column))
+        )
+        return difference(means, samples)
+
     def _ratios(self, column: str, pair: Pair) -> tuple[Floats, Floats]:
         means, samples = (
             each.of(column)[:, pair.without] / _above_0(each, column, pair.behind)
