@@ -1,6 +1,9 @@
 """The starter of a real PostgreSQL: what tests of faults do to it, and what it keeps."""
 
+import os
+import signal
 from pathlib import Path
+from threading import Timer
 from unittest.mock import patch
 
 import pytest
@@ -20,6 +23,21 @@ def test_a_killed_server_keeps_every_committed_row() -> None:
         server.start()
         assert server.url() == before
         assert server.execute("SELECT count(*) FROM rows") == "1000"
+
+
+def test_a_server_starts_once_the_processes_of_a_killed_one_have_ended() -> None:
+    with running_postgresql() as server:
+        server.execute("CREATE TABLE rows (number int PRIMARY KEY)")
+        left = server.process.children()[0]
+        os.kill(left, signal.SIGSTOP)
+        server.process.kill()
+        ending = Timer(1.5, os.kill, (left, signal.SIGKILL))
+        ending.start()
+        server.start()
+        ending.join()
+        assert server.execute("SELECT count(*) FROM rows") == "0"
+        log = (server.folder / "postgresql.log").read_text()
+        assert "pre-existing shared memory block" in log
 
 
 def test_a_stopped_server_restarts_with_its_data() -> None:

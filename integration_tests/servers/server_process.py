@@ -15,8 +15,9 @@ from pathlib import Path
 
 NOBODY = 65534
 _START_S = 300
-_END_S = 60
+_END_S = 300
 _ENDED = ("X", "Z")
+_STOPPED = ("T", "t")
 
 
 @contextmanager
@@ -123,8 +124,10 @@ class ServerProcess:
         self._end(number)
 
     def pause(self) -> None:
-        """Suspend the process: it keeps its connections and answers nothing."""
+        """Suspend the process, which keeps its connections, and return once it runs no more."""
         os.kill(self.pid, signal.SIGSTOP)
+        while _state_and_parent(self.pid)[0] not in (*_STOPPED, *_ENDED):
+            time.sleep(0.001)
 
     def resume(self) -> None:
         """Resume a paused process."""

@@ -12,6 +12,7 @@ import os
 import secrets
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ from ..server_process import ServerProcess, free_port, other_than_root, server_f
 
 HERE = Path(__file__).resolve().parent
 USER = "postgres"
+_STARTS = 5
+_PAUSE_S = 1.0
 _STATEMENT_S = 300
 """As long as a start, since a disk that has much to write delays a commit."""
 
@@ -49,7 +52,14 @@ class PostgresqlServer:
         return f"postgresql://{USER}:{self._password}@{self._also_at}:{self.port}/{database}"
 
     def start(self) -> None:
-        """Start the server with its data, and wait until it answers."""
+        """Start the server with its data, and wait until it answers.
+
+        A start that fails is repeated, as its supervisor would: PostgreSQL refuses to start while
+        any process of its predecessor is attached to the shared memory.
+
+        Raises:
+            RuntimeError: it did not start, with its log.
+        """
         data = self.folder / "data"
         if not data.is_dir():
             self._make(data)
@@ -59,7 +69,14 @@ class PostgresqlServer:
         command = [self._program("postgres"), "-D", str(data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        self.process.start(command, answers=self._answers, as_nobody=True)
+        for left in reversed(range(_STARTS)):
+            try:
+                self.process.start(command, answers=self._answers, as_nobody=True)
+                break
+            except RuntimeError:
+                if not left:
+                    raise
+                time.sleep(_PAUSE_S)
         if self._also_at:
             self.execute(f"ALTER USER {USER} PASSWORD '{self._password}'")
 
@@ -85,8 +102,10 @@ class PostgresqlServer:
         return said.stdout.strip()
 
     def _answers(self) -> bool:
-        reported = self.folder / "data" / "postmaster.pid"
-        lines = reported.read_text().split() if reported.is_file() else []
+        try:
+            lines = (self.folder / "data" / "postmaster.pid").read_text().split()
+        except FileNotFoundError:
+            return False
         return lines[:1] == [str(self.process.pid)] and lines[-1] == "ready"
 
     def _make(self, data: Path) -> None:
