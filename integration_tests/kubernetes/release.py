@@ -16,6 +16,8 @@ from .cluster import Cluster, Object, run
 
 RELEASE = "films"
 Values = dict[str, Any]
+AT_NODE: Values = {"expose": {"enabled": True, "type": "NodePort"}}
+"""Values of a part with a node port, for callers outside the cluster."""
 _WAIT = ("--wait", "--wait-for-jobs", "--timeout")
 _PATIENCE = "10m"
 # An autoscaler looks every quarter of a minute, at what a metrics server saw in the minute before.
@@ -156,14 +158,9 @@ def exposed() -> Values:
     """Return the values of a release with node ports for callers outside the cluster."""
     # Not every network counts pods among the addresses of a block.
     everybody = [{"ipBlock": {"cidr": "0.0.0.0/0"}}, {"namespaceSelector": {}}]
-    at_node = {"expose": {"enabled": True, "type": "NodePort"}}
     return {
         "networkPolicy": {"clients": everybody, "prometheus": everybody, "modelMetrics": True},
-        "orchestrator": at_node,
-        "evaluator": at_node,
-        "gateway": at_node,
-        "records": at_node,
-        "console": at_node,
+        **dict.fromkeys(("orchestrator", "evaluator", "gateway"), AT_NODE),
     }
 
 

@@ -55,7 +55,8 @@ class ReleaseInstallation:
         self._release.kill(service)
 
     def _metrics_urls(self) -> tuple[str, ...]:
-        ports = {**dict.fromkeys(PARTS, _METRICS_PORT), "lab-model": _TGI_PORT}
+        served = (*PARTS, RECORDS, CONSOLE)
+        ports = {**dict.fromkeys(served, _METRICS_PORT), "lab-model": _TGI_PORT}
         return tuple(
             self._pod_access.url(pod["metadata"]["name"], port, "/metrics")
             for service, port in ports.items()

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...kubernetes.cluster import Cluster
-from ...kubernetes.release import merged
+from ...kubernetes.release import AT_NODE, merged
 from ...kubernetes.shared_folder import shared_folder
 from ...servers.postgresql.postgresql_server import PostgresqlServer, running_postgresql
 from .installation import BACK_ENDS, CONSOLE, PARTS, RECORDS
@@ -17,6 +17,7 @@ Values = dict[str, Any]
 PACE_MS = 100
 """Milliseconds per token of the lab's TGI, so that a pod can be killed during an answer."""
 _SMALL = {"requests": {"cpu": "20m"}}
+_SINGLE = {"enabled": True, "resources": _SMALL}
 
 
 @contextmanager
@@ -81,8 +82,8 @@ def _recorded(cluster: Cluster, namespace: str, postgresql: PostgresqlServer) ->
     database = {"existingSecret": secret, "port": postgresql.port}
     return {
         "orchestrator": {"records": {"enabled": True, "content": "full", "database": database}},
-        RECORDS: {"enabled": True, "persistence": {"enabled": False}, "resources": _SMALL},
-        CONSOLE: {"enabled": True, "resources": _SMALL},
+        RECORDS: {**AT_NODE, **_SINGLE, "persistence": {"enabled": False}},
+        CONSOLE: {**AT_NODE, **_SINGLE},
     }
 
 
