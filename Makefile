@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning methods papers docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning methods papers docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -110,6 +110,9 @@ integration-llama-cpp: $(VENV)/.dev ## run the generator on a real llama.cpp ser
 
 integration-transformers-serve: $(VENV)/.dev ## run the generator on a real transformers serve with the lab's model, on the CPU (6 GB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/transformers_serve
+
+integration-ollama: $(VENV)/.dev ## run the generator on a real Ollama with the lab's model, on the CPU (OLLAMA=its program, ollama by default; 1 minute)
+	@$(OLLAMA:%=OLLAMA=%) $(BIN)/python -m pytest integration_tests/ollama
 
 integration-clients: $(VENV)/.dev $(CLIENTS)/.test ## run the examples of docs/gateway.md by real clients: openai (Python, Node), LangChain, LiteLLM and its proxy, lm-eval, MCP (1.5 GB to install; needs npm)
 	@$(BIN)/python -m pytest integration_tests/clients

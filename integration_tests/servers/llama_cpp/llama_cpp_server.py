@@ -19,6 +19,7 @@ from ..server_process import ServerProcess, free_port, server_folder
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".cache" / "venv"
+_PYTHON = str(VENV / "bin" / "python")
 _TEMPLATE = HERE.parent / "vllm" / "template.jinja"
 
 
@@ -33,10 +34,9 @@ class LlamaCppServer:
 
     def start(self) -> None:
         """Write the model as a GGUF file, start the server, and wait until it is ready."""
-        python, file = str(VENV / "bin" / "python"), self._folder / f"{LAB_LM}.gguf"
-        exporter = [python, str(HERE / "gguf_model.py"), str(model_folder(LAB_LM)), str(file)]
-        subprocess.run([*exporter, _TEMPLATE.read_text()], check=True)
-        command = [python, str(HERE / "native_server.py"), str(file), str(self._port)]
+        file = self._folder / f"{LAB_LM}.gguf"
+        export_lab_model(file)
+        command = [_PYTHON, str(HERE / "native_server.py"), str(file), str(self._port)]
         self.process.start(command, answers=self._is_ready)
 
     def metric(self, name: str) -> float:
@@ -60,10 +60,16 @@ class LlamaCppServer:
             return False
 
 
+def export_lab_model(file: Path) -> None:
+    """Write the lab's language model as a GGUF file."""
+    install(VENV, HERE / "requirements.txt", size="100 MB")
+    exporter = [_PYTHON, str(HERE / "gguf_model.py"), str(model_folder(LAB_LM)), str(file)]
+    subprocess.run([*exporter, _TEMPLATE.read_text()], check=True)
+
+
 @contextmanager
 def running_llama_cpp() -> Iterator[LlamaCppServer]:
     """Run a server for the duration of the block."""
-    install(VENV, HERE / "requirements.txt", size="100 MB")
     with server_folder(HERE) as folder:
         server = LlamaCppServer(folder)
         server.start()

@@ -135,7 +135,7 @@ class GeneratorSettings(ServiceSettings):
     """API of an ``openai`` server to call. Use ``chat`` for models that offer only chat
     completions."""
 
-    dialect: Literal["auto", "generic", "openai", "vllm", "sglang", "llama_cpp"] = "auto"
+    dialect: Literal["auto", "generic", "openai", "vllm", "sglang", "llama_cpp", "ollama"] = "auto"
     """Kind of ``openai`` server. ``auto`` detects the kind from the owner in the server's list of
     models, and uses ``generic`` if the owner is unknown."""
 

@@ -35,6 +35,8 @@ _WHOLE: Mapping[DialectName, Mapping[str, float]] = {
     "llama_cpp": {"top_p": 1, "top_k": 0, "min_p": 0},
 }
 """Values with which each server samples from the whole vocabulary."""
+REPRODUCED = tuple(_WHOLE)
+"""The dialects that the lab's server has; Ollama is tested itself."""
 
 
 class Rejected(Exception):
@@ -221,7 +223,7 @@ def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, str, bool]:
 def too_long(dialect: DialectName, limit: int, read: int, output: int) -> Rejected:
     """Return the error of a request that exceeds the context."""
     match dialect:
-        case "openai" | "generic":
+        case "openai" | "generic" | "ollama":
             text = (
                 f"This model's maximum context length is {limit} tokens. However, you requested "
                 f"{read + output} tokens ({read} in the messages, {output} in the completion)."

@@ -9,10 +9,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from scaar.core.ports import Generator
-from scaar.generator.engines.openai_server.dialects import DIALECTS, DialectName
+from scaar.generator.engines.openai_server.dialects import DialectName
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab_servers.openai import OpenAiServer, open_openai_server
+from scaar.lab_servers.openai_wire import REPRODUCED
 from scaar.testing.conformance.generator import GeneratorConformance
 from scaar.testing.sockets import TRANSPORTS, generator_by
 
@@ -31,7 +32,7 @@ CARRIED = [
 
 
 def test_every_dialect_runs_on_both_interfaces_and_both_transports() -> None:
-    for dialect in DIALECTS:
+    for dialect in REPRODUCED:
         found = [each for each in CARRIED if each[0] == dialect]
         assert {api for _, api, _ in found} == {"completions", "chat"}
         assert {transport for *_, transport in found} == {*TRANSPORTS}

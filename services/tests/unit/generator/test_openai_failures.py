@@ -23,9 +23,9 @@ from scaar.core.errors import (
 from scaar.core.loop.budget import deadline_in
 from scaar.core.types import FinishReason, GenerateRequest, GenerationEvent, Token
 from scaar.generator.engines.openai import open_openai_generator
-from scaar.generator.engines.openai_server.dialects import DIALECTS
 from scaar.lab_servers.openai import open_openai_server
 from scaar.lab_servers.openai_failures import Failure
+from scaar.lab_servers.openai_wire import REPRODUCED
 from scaar.testing.sockets import TRANSPORTS
 
 from .openai_servers import (
@@ -77,7 +77,7 @@ async def test_a_failure_before_the_first_token_yields_no_token(
         assert seen == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 @pytest.mark.parametrize("openai_api", ["completions", "chat"])
 @pytest.mark.parametrize(("kind", "condition"), IN_MID_STREAM)
 async def test_a_failure_within_a_stream_follows_the_tokens_before_it(
@@ -144,7 +144,7 @@ async def test_nothing_is_retried_that_would_miss_the_deadline() -> None:
 
 
 @pytest.mark.parametrize("openai_api", ["completions", "chat"])
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_a_text_ends_where_the_context_does(dialect: str, openai_api: str) -> None:
     room = {"max_total_tokens": 24}
     async with opened(dialect, server=room, openai_api=openai_api) as both:
@@ -154,7 +154,7 @@ async def test_a_text_ends_where_the_context_does(dialect: str, openai_api: str)
 
 
 @pytest.mark.parametrize("openai_api", ["completions", "chat"])
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_a_prompt_that_leaves_no_room_is_too_long(dialect: str, openai_api: str) -> None:
     room = {"max_total_tokens": 24}
     async with opened(dialect, server=room, openai_api=openai_api) as both:

@@ -1,4 +1,4 @@
-"""Ollama's interface, from streams in the format of its documentation: the generic dialect.
+"""Ollama's interface, from streams in the format of its documentation.
 
 Its chats report thoughts in ``reasoning`` and log-probabilities as OpenAI's; its completions have
 no log-probabilities. A model is listed with its tag and answers without it.
@@ -85,10 +85,11 @@ async def test_a_chat_has_the_answer_with_its_log_probabilities(thinks: bool) ->
         open_generator(settings_of(url, model="qwen3", openai_api="chat")) as generator,
     ):
         model = await generator.describe_model()
-        assert (model.model, model.continuation) == ("qwen3", ContinuationKind.RESTATED)
+        assert (model.model, model.continuation) == ("qwen3", ContinuationKind.NATIVE)
         assert model.capabilities == {
             Capability.LOGPROBS,
             Capability.SAMPLING,
+            Capability.SEED,
             Capability.SYSTEM_TURN,
         }
         events = await write(generator)
@@ -107,7 +108,8 @@ async def test_a_completion_has_no_log_probabilities_and_no_usage() -> None:
         ollama(completion(), requests) as url,
         open_generator(settings_of(url, model="qwen3")) as generator,
     ):
-        assert (await generator.describe_model()).capabilities == {Capability.SAMPLING}
+        capabilities = (await generator.describe_model()).capabilities
+        assert capabilities == {Capability.SAMPLING, Capability.SEED}
         events = await write(generator)
     assert text_of(events) == "Ada Ler."
     end = end_of(events)

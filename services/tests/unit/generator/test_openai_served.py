@@ -20,12 +20,12 @@ from scaar.core.types import (
     Token,
 )
 from scaar.generator.engines.openai_server.chat import CONTINUE_INSTRUCTION, turns_of
-from scaar.generator.engines.openai_server.dialects import DIALECTS
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab_servers.address import listening
 from scaar.lab_servers.openai import open_openai_server
 from scaar.lab_servers.openai_failures import Failure
+from scaar.lab_servers.openai_wire import REPRODUCED
 
 from .openai_servers import PROMPT, REQUEST, end_of, opened, settings_of, text_of, tokens_of, write
 
@@ -95,7 +95,7 @@ async def test_a_url_without_a_path_has_the_usual_one() -> None:
 
 @pytest.mark.parametrize("kind", [Failure.NO_LOGPROBS, Failure.REFUSED_LOGPROBS])
 @pytest.mark.parametrize("openai_api", APIS)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_a_server_without_log_probabilities_is_seen_to_have_none(
     dialect: Any, openai_api: str, kind: Failure
 ) -> None:
@@ -129,7 +129,7 @@ async def test_openai_settings_are_rejected_with_another_engine(
 
 @pytest.mark.parametrize("kind", ODD_AND_ALIKE)
 @pytest.mark.parametrize("openai_api", APIS)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_tokens_are_the_same_in_every_format(
     dialect: str, openai_api: str, kind: Failure
 ) -> None:
@@ -142,7 +142,7 @@ async def test_tokens_are_the_same_in_every_format(
 
 
 @pytest.mark.parametrize("openai_api", APIS)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_a_split_character_is_returned_with_its_last_part(
     dialect: str, openai_api: str
 ) -> None:
@@ -156,7 +156,7 @@ async def test_a_split_character_is_returned_with_its_last_part(
 
 
 @pytest.mark.parametrize("openai_api", APIS)
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_a_number_for_no_log_probability_is_a_missing_one(
     dialect: str, openai_api: str
 ) -> None:
@@ -169,7 +169,7 @@ async def test_a_number_for_no_log_probability_is_a_missing_one(
         ]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_tokens_are_counted_where_the_server_does_not(
     dialect: str,
 ) -> None:
@@ -227,7 +227,7 @@ async def test_the_repeats_of_a_continuing_model_are_removed() -> None:
 # --- the lab server, to others --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", REPRODUCED)
 async def test_the_client_of_openai_is_served_unmodified(dialect: Any) -> None:
     async with open_openai_server(dialect=dialect) as server:
         async with AsyncOpenAI(base_url=server.url, api_key="any", max_retries=0) as client:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from scaar.core.types import ContinuationKind, LogprobKind
 
-DialectName = Literal["generic", "openai", "vllm", "sglang", "llama_cpp"]
+DialectName = Literal["generic", "openai", "vllm", "sglang", "llama_cpp", "ollama"]
 
 
 def _fields(**fields: object) -> Mapping[str, object]:
@@ -118,9 +118,21 @@ LLAMA_CPP = Dialect(
     sampling=_fields(top_p=1.0, top_k=0, min_p=0.0, cache_prompt=False),
     seeded=True,
 )
+OLLAMA = Dialect(
+    "ollama",
+    # The namespace of a model, which is another one for models of a user.
+    owners=frozenset({"library"}),
+    logprob_kind=LogprobKind.RAW,
+    # Templates leave the last turn of the assistant open. The API takes neither a penalty of
+    # repetitions nor a number of most likely tokens to sample from: the model's file sets them.
+    chat=ContinuationKind.NATIVE,
+    thinking_off=_fields(reasoning_effort="none"),
+    sampling=_fields(top_p=1.0),
+    seeded=True,
+)
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
-    {dialect.name: dialect for dialect in (GENERIC, OPENAI, VLLM, SGLANG, LLAMA_CPP)}
+    {dialect.name: dialect for dialect in (GENERIC, OPENAI, VLLM, SGLANG, LLAMA_CPP, OLLAMA)}
 )
 
 
