@@ -8,12 +8,10 @@ from reference.servers import as_documented, documented_capabilities
 from scaar.generator.server_probe import probe_server
 from scaar.generator.settings import GeneratorSettings
 
-from ..servers.lab_answers import POLICIES, different_answers
+from ..servers.lab_answers import POLICIES, WITHOUT_LOGPROBS, different_answers
 from ..servers.ollama.ollama_server import CONTEXT, OllamaServer
 
 COUNT = 10
-WITHOUT_LOGPROBS = ("no_retrieval", "single_round", "fixed_sentence", "ircot", "iter_retgen")
-"""Policies that count no tokens either."""
 
 
 @pytest.mark.parametrize(

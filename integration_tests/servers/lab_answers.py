@@ -15,6 +15,8 @@ POLICIES = (
     *("perplexity", "flare", "scaar"),
 )
 """Policies that need neither entropy nor attention."""
+WITHOUT_LOGPROBS = ("no_retrieval", "single_round", "fixed_sentence", "ircot", "iter_retgen")
+"""Policies that need no log-probabilities and count no tokens."""
 _COMPARED = ("id", "answer", "text", "end", "retrievals", "llm_calls")
 
 

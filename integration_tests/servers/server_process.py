@@ -9,6 +9,7 @@ import stat
 import subprocess
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -162,6 +163,15 @@ class ServerProcess:
 def has_ended(pid: int) -> bool:
     """Return whether the process has ended, even if its status was not read."""
     return _state_and_parent(pid)[0] in _ENDED
+
+
+def is_ready(url: str) -> bool:
+    """Return whether a server answers the URL with HTTP 200."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
 
 
 def _running() -> Iterator[int]:

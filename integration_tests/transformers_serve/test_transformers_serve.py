@@ -12,12 +12,15 @@ from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.server_probe import probe_server
 from scaar.generator.settings import GeneratorSettings
 
-from ..servers.lab_answers import answer_questions, different_answers, lab_data
+from ..servers.lab_answers import (
+    WITHOUT_LOGPROBS,
+    answer_questions,
+    different_answers,
+    lab_data,
+)
 from ..servers.transformers_serve.transformers_server import TransformersServer
 from .held_stream import holding_streams
 
-SAME = ("no_retrieval", "single_round", "fixed_sentence", "ircot", "iter_retgen")
-"""Policies that count no tokens, so that they answer as with the embedded engine."""
 COUNT = 10
 
 
@@ -62,7 +65,7 @@ async def test_a_model_that_is_not_listed_is_tried(unpinned: TransformersServer)
         assert (await generator.describe_model()).model == unpinned.model
 
 
-@pytest.mark.parametrize("policy", SAME)
+@pytest.mark.parametrize("policy", WITHOUT_LOGPROBS)
 def test_questions_are_answered_as_by_the_embedded_engine(
     pinned: TransformersServer, lab_home: Path, policy: str
 ) -> None:
@@ -80,7 +83,7 @@ def test_a_policy_without_log_probabilities_is_rejected_with_those_that_work(
     [message] = {each["error"]["message"] for each in records}
     assert f"policy {policy} needs logprobs" in message
     named = message.partition("policies that this model can serve: ")[2].split(", ")
-    assert set(SAME) < set(named)
+    assert set(WITHOUT_LOGPROBS) < set(named)
     for other in named:
         answers = answer_questions(lab_home, policy=other, count=2, generator=generator)
         assert all("answer" in each for each in answers), (other, answers)

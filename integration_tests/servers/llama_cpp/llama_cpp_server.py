@@ -15,7 +15,7 @@ from pathlib import Path
 from scaar.lab.models import LAB_LM, model_folder
 
 from ..python_environment import install
-from ..server_process import ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, free_port, is_ready, server_folder
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".cache" / "venv"
@@ -37,7 +37,7 @@ class LlamaCppServer:
         file = self._folder / f"{LAB_LM}.gguf"
         export_lab_model(file)
         command = [_PYTHON, str(HERE / "native_server.py"), str(file), str(self._port)]
-        self.process.start(command, answers=self._is_ready)
+        self.process.start(command, answers=lambda: is_ready(f"{self.url}/health"))
 
     def metric(self, name: str) -> float:
         """Return a metric."""
@@ -51,13 +51,6 @@ class LlamaCppServer:
         body = json.dumps({"content": text, "add_special": False}).encode()
         with urllib.request.urlopen(f"{self.url}/tokenize", body, timeout=60) as response:
             return list(json.load(response)["tokens"])
-
-    def _is_ready(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=5) as response:
-                return bool(response.status == 200)
-        except OSError:
-            return False
 
 
 def export_lab_model(file: Path) -> None:

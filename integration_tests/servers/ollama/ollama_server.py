@@ -6,7 +6,6 @@ The program is ``ollama`` of the path, or the one that the variable ``OLLAMA`` n
 import os
 import shutil
 import subprocess
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,14 +13,14 @@ from pathlib import Path
 from scaar.lab.models import LAB_LM
 
 from ..llama_cpp.llama_cpp_server import export_lab_model
-from ..server_process import ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, free_port, is_ready, server_folder
 
 HERE = Path(__file__).resolve().parent
 CONTEXT = 2048
 """Tokens of the context, those of the model."""
 # More threads wait for one another on a busy machine.
-_MODEL = """FROM {file}
-TEMPLATE "{{{{ range .Messages }}}}{{{{ .Content }}}}{{{{ end }}}}"
+_MODEL = """
+TEMPLATE "{{ range .Messages }}{{ .Content }}{{ end }}"
 PARAMETER repeat_penalty 1
 PARAMETER num_thread 1
 """
@@ -50,22 +49,17 @@ class OllamaServer:
 
     def start(self) -> None:
         """Start the server, and create the model from its GGUF file."""
-        self.process.start([self._program, "serve"], answers=self._is_ready)
+        self.process.start(
+            [self._program, "serve"], answers=lambda: is_ready(f"{self.url}/api/version")
+        )
         file = self._folder / f"{LAB_LM}.gguf"
         export_lab_model(file)
         described = self._folder / "Modelfile"
-        described.write_text(_MODEL.format(file=file))
+        described.write_text(f"FROM {file}{_MODEL}")
         creating = [self._program, "create", self.model, "--file", str(described)]
         subprocess.run(
             creating, check=True, capture_output=True, env={**os.environ, **self._environment}
         )
-
-    def _is_ready(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/api/version", timeout=5) as response:
-                return bool(response.status == 200)
-        except OSError:
-            return False
 
 
 def _program() -> str:

@@ -22,8 +22,8 @@ from ..server_process import ServerProcess, free_port, other_than_root, server_f
 
 HERE = Path(__file__).resolve().parent
 USER = "postgres"
-_STARTS = 5
-_PAUSE_S = 1.0
+_RESTARTS_S = 10.0
+"""Seconds during which a start that failed is repeated."""
 _STATEMENT_S = 300
 """As long as a start, since a disk that has much to write delays a commit."""
 
@@ -69,14 +69,14 @@ class PostgresqlServer:
         command = [self._program("postgres"), "-D", str(data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        for left in reversed(range(_STARTS)):
+        until = time.monotonic() + _RESTARTS_S
+        while True:
             try:
                 self.process.start(command, answers=self._answers, as_nobody=True)
                 break
             except RuntimeError:
-                if not left:
+                if time.monotonic() > until:
                     raise
-                time.sleep(_PAUSE_S)
         if self._also_at:
             self.execute(f"ALTER USER {USER} PASSWORD '{self._password}'")
 

@@ -6,7 +6,6 @@ installs it from PyPI into the folder ``.cache`` beside this file, once (6 GB).
 """
 
 import shutil
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from scaar.lab.models import LAB_LM, model_folder
 
 from ..python_environment import install
-from ..server_process import ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, free_port, is_ready, server_folder
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".cache" / "venv"
@@ -55,14 +54,9 @@ class TransformersServer:
         (self._folder / "hub" / "hub").mkdir(parents=True, exist_ok=True)
         command = [str(VENV / "bin" / "transformers"), "serve", *([self.model] if pinned else [])]
         command += [*_ARGUMENTS, "--port", str(self._port)]
-        self.process.start(command, answers=self._is_ready, within_s=_START_S)
-
-    def _is_ready(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=5) as response:
-                return bool(response.status == 200)
-        except OSError:
-            return False
+        self.process.start(
+            command, answers=lambda: is_ready(f"{self.url}/health"), within_s=_START_S
+        )
 
 
 @contextmanager

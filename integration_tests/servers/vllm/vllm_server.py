@@ -13,7 +13,7 @@ from pathlib import Path
 from scaar.lab.models import LAB_LM, model_folder
 
 from ..python_environment import install
-from ..server_process import ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, free_port, is_ready, server_folder
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".cache" / "venv"
@@ -56,7 +56,9 @@ class VllmServer:
         command = [str(VENV / "bin" / "python"), "-m", "vllm.entrypoints.openai.api_server"]
         model = ["--model", str(model_folder(LAB_LM)), "--port", str(self._port)]
         self.process.start(
-            [*command, *model, *_ARGUMENTS, *arguments], answers=self._is_ready, within_s=_START_S
+            [*command, *model, *_ARGUMENTS, *arguments],
+            answers=lambda: is_ready(f"{self.url}/health"),
+            within_s=_START_S,
         )
 
     def metric(self, name: str) -> float:
@@ -65,13 +67,6 @@ class VllmServer:
             lines = response.read().decode().splitlines()
         found = [line for line in lines if line.startswith(f"vllm:{name}{{")]
         return sum(float(line.rpartition(" ")[2]) for line in found)
-
-    def _is_ready(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=5) as response:
-                return bool(response.status == 200)
-        except OSError:
-            return False
 
 
 @contextmanager

@@ -36,7 +36,7 @@ _WHOLE: Mapping[DialectName, Mapping[str, float]] = {
 }
 """Values with which each server samples from the whole vocabulary."""
 REPRODUCED = tuple(_WHOLE)
-"""The dialects that the lab's server has; Ollama is tested itself."""
+"""The dialects of the lab's server; a real Ollama is tested in its place."""
 
 
 class Rejected(Exception):
