@@ -8,6 +8,7 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -42,7 +43,8 @@ async def rows(question: str) -> AsyncIterator[tuple[str, ...]]:
     of the ways to it.
     """
     async with open_answerer() as answerer:
-        request = AnswerRequest(question, PolicyRequest("scaar"))
+        # The chunks of HTTP have no drafted tokens.
+        request = AnswerRequest(question, PolicyRequest("scaar"), omit_drafted_tokens=True)
         async with aclosing(answerer.stream_answer(request)) as events:
             recorded: list[AnswerEvent] = [event async for event in events]
     servicer = OrchestratorServicer(ScriptedAnswerer(lambda _: recorded))
@@ -65,7 +67,12 @@ async def rows(question: str) -> AsyncIterator[tuple[str, ...]]:
             response = await http.post("/v1/chat/completions", json={**body, "stream": stream})
             assert response.status_code == 200, response.text
 
-        yield await _row("whole", lambda: remote.answer(request), partial(by_http, False), process)
+        yield await _row(
+            "whole",
+            lambda: remote.answer(replace(request, omit_drafted_tokens=False)),
+            partial(by_http, False),
+            process,
+        )
         yield await _row("streamed", streamed_by_grpc, partial(by_http, True), process)
 
 

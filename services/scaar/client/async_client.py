@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Protocol, Unpack
 
 from scaar.client.connection import ConnectionOptions, open_connection
@@ -87,11 +88,13 @@ class Client:
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
         logprobs: bool = False,
+        omit_drafted_tokens: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> AsyncIterator[AsyncIterator[AnswerEvent]]:
         """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
 
+        A remote orchestrator sends no :class:`TokenDrafted` if ``omit_drafted_tokens`` is set.
         Leaving the block cancels the call and all work for it.
         """
         request = answer_request(
@@ -109,6 +112,7 @@ class Client:
             rewrite=rewrite,
             logprobs=logprobs,
         )
+        request = replace(request, omit_drafted_tokens=omit_drafted_tokens)
         async with aclosing(self._answerer.stream_answer(request)) as events:
             yield events
 

@@ -55,11 +55,13 @@ class SyncClient:
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
         logprobs: bool = False,
+        omit_drafted_tokens: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> AbstractContextManager[Iterator[AnswerEvent]]:
         """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
 
+        A remote orchestrator sends no :class:`TokenDrafted` if ``omit_drafted_tokens`` is set.
         Leaving the block cancels the call and all work for it.
         """
         stream = self._client.stream_answer(
@@ -74,6 +76,7 @@ class SyncClient:
             messages=messages,
             rewrite=rewrite,
             logprobs=logprobs,
+            omit_drafted_tokens=omit_drafted_tokens,
         )
         return self._thread.stream(stream)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scaar.core.errors import StreamIncomplete
@@ -98,8 +98,8 @@ async def stream_parts(
     content = Content(Link(parameters.request.index, style.url_field).of, style.stop)
     held: list[TextAdded] | None = None
     decisions: list[Json] = []
-    stream = caller.answerer.stream_answer(parameters.request, tokens=style.events)
-    async with aclosing(stream) as events:
+    request = replace(parameters.request, omit_drafted_tokens=not style.events)
+    async with aclosing(caller.answerer.stream_answer(request)) as events:
         async for event in events:
             if isinstance(event, AnswerStarted):
                 yield Started(event.provenance)

@@ -60,16 +60,15 @@ async def chat_chunks(
                 case Decided():
                     yield sse({**head, "choices": [], "scaar": {"event": part.event}})
                 case Completed():
-                    if part.refusal:
-                        yield sse(_chunk(head, {"refusal": part.refusal}))
+                    end = sse(_chunk(head, {"refusal": part.refusal})) if part.refusal else b""
                     ended = _chunk(head, {}, _finish_reason(part))
                     found = summary(part, Link(parameters.request.index, style.url_field))
                     found.pop("decisions", None)
-                    yield sse({**ended, "scaar": found})
+                    end += sse({**ended, "scaar": found})
                     if include_usage:
                         usage = _usage(part.answer.usage)
-                        yield sse({**head, "choices": [], "usage": usage})
-                    yield DONE
+                        end += sse({**head, "choices": [], "usage": usage})
+                    yield end + DONE
     except ScaarError as error:
         # The status is sent; clients raise the error of the event.
         yield sse({"error": error_object(error)})

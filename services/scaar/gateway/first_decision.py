@@ -1,6 +1,7 @@
 """Whether a policy retrieves for a question: the first decision of its answer, or of a draft."""
 
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
@@ -22,8 +23,8 @@ Json = dict[str, Any]
 async def first_decision(caller: Caller, parameters: AnswerParameters) -> Json:
     """Return the first decision of an answer, which is cancelled after it."""
     policy = ""
-    stream = caller.answerer.stream_answer(parameters.request, tokens=False)
-    async with aclosing(stream) as events:
+    request = replace(parameters.request, omit_drafted_tokens=True)
+    async with aclosing(caller.answerer.stream_answer(request)) as events:
         async for event in events:
             match event:
                 case AnswerStarted():

@@ -32,6 +32,8 @@ class Orchestrator:
         self.channel = channel
         self.target = target
         self._require_token = require_token
+        self._answerer = RemoteAnswerer(channel, target)
+        self._catalog = RemoteCatalog(channel, target, timeout_s=CATALOG_TIMEOUT_S)
 
     def metadata(self, headers: Mapping[str, str], request_id: str) -> Metadata:
         """Return the metadata of a call for a caller: identity, tenant, trace and request id.
@@ -48,12 +50,7 @@ class Orchestrator:
             Unauthenticated: the token is missing, or is none.
         """
         metadata = self.metadata(headers, request_id)
-        return Caller(
-            RemoteAnswerer(self.channel, self.target, metadata=metadata),
-            RemoteCatalog(
-                self.channel, self.target, timeout_s=CATALOG_TIMEOUT_S, metadata=metadata
-            ),
-        )
+        return Caller(self._answerer.with_metadata(metadata), self._catalog.with_metadata(metadata))
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -35,40 +36,40 @@ class EventStream(StreamingResponse):
     ) -> None:
         # Proxies such as nginx would otherwise collect the events.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        self._kept_alive = _kept_alive(events, keepalive_s)
-        super().__init__(self._kept_alive, media_type="text/event-stream", headers=headers)
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._events = events
+        self._keepalive_s = keepalive_s
         self._write_timeout_s = write_timeout_s
+        self._sent_at = 0.0
 
     async def stream_response(self, send: Send) -> None:
         async def bounded(message: Message) -> None:
             async with asyncio.timeout(self._write_timeout_s):
                 await send(message)
+            self._sent_at = time.monotonic()
 
+        begin = {"status": self.status_code, "headers": self.raw_headers}
         try:
-            async with aclosing(self._kept_alive):
-                await super().stream_response(bounded)
-        except TimeoutError:
+            async with aclosing(self._events), asyncio.TaskGroup() as tasks:
+                await bounded({"type": "http.response.start", **begin})
+                comments = tasks.create_task(self._send_comments(bounded))
+                async for event in self._events:
+                    await bounded(_body(event))
+                comments.cancel()
+                await bounded(_body(b"", more=False))
+        except* TimeoutError:
             # The server closes the connection of a response that is incomplete.
             _LOGGER.warning("a client read nothing for %g s", self._write_timeout_s)
 
-
-async def _kept_alive(
-    events: AsyncGenerator[bytes, None], keepalive_s: float
-) -> AsyncGenerator[bytes, None]:
-    """Yield the events, and comments between them."""
-    following = asyncio.ensure_future(anext(events, None))
-    try:
+    async def _send_comments(self, send: Send) -> None:
+        """Send a comment whenever nothing else was sent for the configured time."""
         while True:
-            done, _ = await asyncio.wait({following}, timeout=keepalive_s)
-            if not done:
-                yield _COMMENT
-                continue
-            event = following.result()
-            if event is None:
-                return
-            following = asyncio.ensure_future(anext(events, None))
-            yield event
-    finally:
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
-        await events.aclose()
+            wait_s = self._sent_at + self._keepalive_s - time.monotonic()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+            else:
+                await send(_body(_COMMENT))
+
+
+def _body(content: bytes, *, more: bool = True) -> Message:
+    return {"type": "http.response.body", "body": content, "more_body": more}

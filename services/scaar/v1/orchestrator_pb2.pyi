@@ -266,7 +266,9 @@ Global___AnswerResponse: _TypeAlias = AnswerResponse  # noqa: Y015
 
 @_typing.final
 class StreamAnswerRequest(_message.Message):
-    """A question to answer step by step. The fields are those of AnswerRequest, and provenance_only."""
+    """A question to answer step by step. The fields are those of AnswerRequest, provenance_only
+    and omit_drafted_tokens.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -282,6 +284,7 @@ class StreamAnswerRequest(_message.Message):
     REWRITE_FIELD_NUMBER: _builtins.int
     LOGPROBS_FIELD_NUMBER: _builtins.int
     PROVENANCE_ONLY_FIELD_NUMBER: _builtins.int
+    OMIT_DRAFTED_TOKENS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
     characters, or empty without messages.
@@ -313,6 +316,10 @@ class StreamAnswerRequest(_message.Message):
     """Whether the stream ends after AnswerStarted: the request is checked and its provenance returned,
     but nothing is answered, and the request has neither a record nor a place in the metrics of
     answers. Default: false.
+    """
+    omit_drafted_tokens: _builtins.bool
+    """Whether the events TokenDrafted are left out, which are most events of an answer. Default: false.
+    Orchestrators that do not know this field send them.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
@@ -356,10 +363,11 @@ class StreamAnswerRequest(_message.Message):
         rewrite: Global___Rewrite.ValueType | None = ...,
         logprobs: _builtins.bool = ...,
         provenance_only: _builtins.bool = ...,
+        omit_drafted_tokens: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "provenance_only", b"provenance_only", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "omit_drafted_tokens", b"omit_drafted_tokens", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "provenance_only", b"provenance_only", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015

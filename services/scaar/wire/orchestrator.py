@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from copy import copy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import grpc
 from google.protobuf.json_format import MessageToDict
@@ -30,6 +31,7 @@ from scaar.core.types import (
     PolicyDescription,
     SearchRequest,
     SearchResult,
+    TokenDrafted,
 )
 from scaar.core.validation import validate, validate_draft, validate_search
 from scaar.v1 import answer_pb2, retriever_pb2
@@ -41,7 +43,6 @@ from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
 from scaar.wire.messages.events import (
     answer_event_from_pb,
     answer_event_to_pb,
-    decision_from_pb,
 )
 from scaar.wire.request_limits import ServiceLimits
 
@@ -101,7 +102,8 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
     ) -> AsyncGenerator[pb.StreamAnswerResponse, None]:
         async with aclosing(self._events(request, context)) as events:
             async for event in events:
-                yield answer_event_to_pb(event)
+                if not (request.omit_drafted_tokens and isinstance(event, TokenDrafted)):
+                    yield answer_event_to_pb(event)
 
     async def JudgeDraft(
         self, request: pb.JudgeDraftRequest, context: Context
@@ -223,26 +225,27 @@ class RemoteAnswerer:
         self._timeout_s = timeout_s
         self._metadata = metadata
 
-    async def stream_answer(
-        self, request: AnswerRequest, *, tokens: bool = True
-    ) -> AsyncGenerator[AnswerEvent, None]:
-        """Yield the events of the answer. Events that this version does not know are skipped.
+    def with_metadata(self, metadata: Metadata) -> Self:
+        """Return the answerer with this metadata, on the same stubs: they are expensive."""
+        found = copy(self)
+        found._metadata = metadata
+        return found
 
-        Without ``tokens``, drafted tokens are skipped, which saves their conversion.
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield the events of the answer. Events that this version does not know are skipped.
 
         Raises:
             InvalidRequest: naming every wrong field and its limit; nothing is sent.
             StreamIncomplete: the stream ended before the answer.
         """
         validate(request, remote=True)
-        message = request_to_pb(request, pb.StreamAnswerRequest)
         call = self._stub.StreamAnswer(
-            _LIMITS.checked("StreamAnswer", message),
+            _LIMITS.checked("StreamAnswer", request_to_pb(request, pb.StreamAnswerRequest)),
             timeout=self._timeout(request),
             metadata=(*self._metadata, *_metadata(request.request_id)),
         )
-        read = answer_event_from_pb if tokens else decision_from_pb
-        async with aclosing(receive_stream(call, read, self._endpoint)) as events:
+        received = receive_stream(call, answer_event_from_pb, self._endpoint)
+        async with aclosing(received) as events:
             async for event in events:
                 if event is not None:
                     yield event
@@ -298,6 +301,12 @@ class RemoteCatalog:
         self._endpoint = Endpoint(target, SERVICE_NAME)
         self._timeout_s = timeout_s
         self._metadata = metadata
+
+    def with_metadata(self, metadata: Metadata) -> Self:
+        """Return the catalog with this metadata, on the same stubs."""
+        found = copy(self)
+        found._metadata = metadata
+        return found
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
         call = self._stub.ListPolicies(

@@ -134,6 +134,15 @@ async def test_every_event_is_the_same_embedded_and_over_grpc() -> None:
         assert await events_of(remote, request) == script(request)
 
 
+async def test_drafted_tokens_are_not_sent_to_a_caller_without_need_of_them() -> None:
+    request = AnswerRequest("Where?", omit_drafted_tokens=True)
+    async with answerer_by("grpc", ScriptedAnswerer(script)) as remote:
+        found = await events_of(remote, request)
+    expected = [event for event in script(request) if not isinstance(event, TokenDrafted)]
+    assert found == expected
+    assert len(found) < len(script(request))
+
+
 async def test_an_answer_is_returned_in_one_call() -> None:
     async with serving(OrchestratorServicer(ScriptedAnswerer(script))) as (channel, target):
         answer = await RemoteAnswerer(channel, target).answer(AnswerRequest("Where?"))

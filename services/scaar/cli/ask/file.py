@@ -127,7 +127,7 @@ async def _answer(
 
         async def ask(question: FileQuestion) -> dict[str, Json]:
             head = {"id": question.id, "question": question.question}
-            request = replace(template, question=question.question)
+            request = replace(template, question=question.question, omit_drafted_tokens=True)
             try:
                 async with aclosing(answerer.stream_answer(request)) as events:
                     async for event in events:

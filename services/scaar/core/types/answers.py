@@ -59,6 +59,8 @@ class AnswerRequest:
     provenance_only: bool = False
     """Whether the stream ends after :class:`AnswerStarted`. It is no answer: no watch observes it,
     and it has no record."""
+    omit_drafted_tokens: bool = False
+    """Whether a remote orchestrator leaves out :class:`TokenDrafted`, most events of an answer."""
 
     @property
     def last_question(self) -> str:

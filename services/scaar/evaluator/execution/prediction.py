@@ -45,7 +45,11 @@ class PredictionOutcome:
 
 async def predict(answerer: Answerer, work: Work, template: AnswerRequest) -> PredictionOutcome:
     """Return the prediction; a failed one if the answerer raises a ScaarError."""
-    request = replace(request_for(work.setting, template), question=work.question.question)
+    request = replace(
+        request_for(work.setting, template),
+        question=work.question.question,
+        omit_drafted_tokens=True,
+    )
     label, question_id = work.key
     provenance = gate = None
     try:

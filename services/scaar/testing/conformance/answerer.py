@@ -1,6 +1,7 @@
 """Conformance suite of answerers."""
 
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,7 @@ from scaar.core.types import (
     PolicyOverrides,
     PolicyRequest,
     SentenceAccepted,
+    TokenDrafted,
 )
 
 
@@ -53,6 +55,19 @@ class AnswererConformance:
         (started,) = await _events(answerer, request)
         whole = await _events(answerer, AnswerRequest(self.question, request_id="r-1"))
         assert started == whole[0]
+
+    async def test_decisions_without_drafted_tokens_are_those_of_the_whole_answer(
+        self, answerer: Answerer
+    ) -> None:
+        request = AnswerRequest(self.question, request_id="r-1")
+        # The last event has times.
+        *whole, _ = await _events(answerer, request)
+        *found, _ = await _events(answerer, replace(request, omit_drafted_tokens=True))
+        decided, expected = (
+            [event for event in events if not isinstance(event, TokenDrafted)]
+            for events in (found, whole)
+        )
+        assert decided == expected
 
     async def test_closing_early_leaves_the_answerer_usable(self, answerer: Answerer) -> None:
         async with aclosing(answerer.stream_answer(AnswerRequest(self.question))) as events:

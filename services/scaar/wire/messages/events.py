@@ -25,13 +25,6 @@ def answer_event_from_pb(message: orchestrator_pb2.StreamAnswerResponse) -> Answ
     return event
 
 
-def decision_from_pb(message: orchestrator_pb2.StreamAnswerResponse) -> AnswerEvent | None:
-    """Return the event; None for a drafted token, and if this version does not know it."""
-    if message.event.HasField("token_drafted"):
-        return None
-    return answer_event_from_pb(message)
-
-
 def answer_event_to_json(event: AnswerEvent) -> dict[str, Any]:
     """Return the event in the JSON form of the contract, with the field names of the contract."""
     message = answer_event_to_pb(event).event

@@ -26,13 +26,14 @@ def test_a_question_alone_has_the_defaults_of_the_domain(
     assert from_pb(message(question="Who?"), AnswerRequest) == AnswerRequest("Who?")
 
 
-def test_the_request_of_a_stream_has_the_fields_of_the_other_and_one_of_its_own() -> None:
+def test_the_request_of_a_stream_has_the_fields_of_the_other_and_two_of_its_own() -> None:
     def shape(message: type[pb.AnswerRequest] | type[pb.StreamAnswerRequest]) -> list[object]:
         return [(field.name, field.number, field.type) for field in message.DESCRIPTOR.fields]
 
-    *shared, own = shape(pb.StreamAnswerRequest)
+    *shared, provenance_only, omit_drafted_tokens = shape(pb.StreamAnswerRequest)
     assert shape(pb.AnswerRequest) == shared
-    assert own == ("provenance_only", 12, FieldDescriptor.TYPE_BOOL)
+    assert provenance_only == ("provenance_only", 12, FieldDescriptor.TYPE_BOOL)
+    assert omit_drafted_tokens == ("omit_drafted_tokens", 13, FieldDescriptor.TYPE_BOOL)
 
 
 def test_zero_retrievals_are_not_the_default() -> None:

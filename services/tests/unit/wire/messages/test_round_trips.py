@@ -122,7 +122,9 @@ PAIRS: dict[str, tuple[st.SearchStrategy[Any], _Conversion, _Conversion]] = {
         *by_codec(t.EffectivePolicy, policy_pb2.EffectivePolicy),
     ),
     "answer request": (
-        REQUESTS.map(lambda request: replace(request, provenance_only=False)),
+        REQUESTS.map(
+            lambda request: replace(request, provenance_only=False, omit_drafted_tokens=False)
+        ),
         *by_codec(t.AnswerRequest, orchestrator_pb2.AnswerRequest),
     ),
     "stream answer request": (
