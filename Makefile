@@ -47,14 +47,17 @@ REPOSITORY ?= $(shell git config --get remote.origin.url | sed -E 's,.*[/:]([^/]
 DOCS_REPOSITORY ?= $(shell git config --get remote.origin.url | sed -nE 's,\.git$$,,; s,.*github\.com[/:]([^/]+/[^/]+)$$,\1,p')
 # Inputs of an environment; if newer than its stamp, packages are installed again.
 PINS := pyproject.toml deploy/requirements.txt
-# Installs the extras $(1) into the environment of the target: first the packages that build others, then
-# the locked packages, both by hash, then scaar.
+# Installs the extras or files of requirements $(1) into the environment of the target: first uv and the
+# packages that build others, then the locked packages, both by hash.
 PIP = $(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-build-isolation
+define packages
+@$(@D)/bin/python deploy/locked.py build > $(@D)/build.txt
+@$(PIP) --use-pep517 --require-hashes --requirement $(@D)/build.txt
+@deploy/packages.sh $(@D) $(@D) $(1)
+endef
+# The same, and then scaar.
 define install
-@for extras in build '$(1)'; do \
-  $(@D)/bin/python deploy/locked.py $$extras > $(@D)/requirements.txt && \
-  $(PIP) --use-pep517 --require-hashes --requirement $(@D)/requirements.txt || exit 1; \
-done
+$(packages)
 @$(PIP) --no-deps --editable .
 endef
 
@@ -317,8 +320,7 @@ $(TRANSFORMERS_5)/.test: $(TRANSFORMERS_5)/.made $(TRANSFORMERS)/.test integrati
 	@base=$$($(TRANSFORMERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 	  own=$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
-	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes \
-	  --requirement integration_tests/transformers/requirements.txt
+	@deploy/packages.sh $(TRANSFORMERS) $(@D) integration_tests/transformers/requirements.txt
 	@touch $@
 
 $(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/requirements.txt
@@ -326,15 +328,12 @@ $(PACKAGES)/.test: $(PACKAGES)/.made $(VENV)/.dev integration_tests/langchain/re
 	@base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 	  own=$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
 	  echo "import site; site.addsitedir('$$base')" > "$$own/base.pth"
-	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes \
-	  --requirement integration_tests/langchain/requirements.txt
+	@deploy/packages.sh $(VENV) $(@D) integration_tests/langchain/requirements.txt
 	@touch $@
 
 $(CLIENTS)/.test: $(CLIENTS)/.made integration_tests/clients/requirements.txt $(PINS)
 	@echo 'Installing clients of other projects into $(CLIENTS)'
-	@$(@D)/bin/python deploy/locked.py build > $(@D)/build.txt
-	@$(PIP) --use-pep517 --require-hashes --requirement $(@D)/build.txt
-	@$(PIP) --no-deps --require-hashes --requirement integration_tests/clients/requirements.txt
+	$(call packages,integration_tests/clients/requirements.txt)
 	@touch $@
 
 $(DOCS)/.site: $(DOCS)/.made $(PINS)

@@ -1,13 +1,9 @@
 #!/bin/sh
-# Installs the packages of some extras of scaar into /opt/venv, from the lock, by hash. Packages that are
-# published as source only are built with those of /opt/build.
+# Installs the packages of some extras of scaar into /opt/venv, as packages.sh does.
 #
 #     install.sh EXTRA...
 set -eu
-pip="/opt/build/bin/python -m pip --quiet --disable-pip-version-check"
-python3 deploy/locked.py "$@" > requirements.txt
-$pip wheel --no-build-isolation --use-pep517 --require-hashes --requirement requirements.txt --wheel-dir wheels
 python3 -m venv --without-pip /opt/venv
-$pip --python /opt/venv/bin/python install --no-index --no-deps wheels/*
-rm -r wheels
+# Containers can write no bytecode, and the cache is in another file system.
+UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy deploy/packages.sh /opt/build /opt/venv "$@"
 python3 deploy/minimal_root.py check /opt/venv
