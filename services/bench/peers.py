@@ -157,7 +157,8 @@ async def _answer_all(ask: _Ask, questions: Sequence[str], concurrent: int) -> l
 
 
 async def _answer(answerer: Answerer, policy: str, question: str) -> Work:
-    answer = await answered(answerer, AnswerRequest(question, PolicyRequest(policy)))
+    request = AnswerRequest(question, PolicyRequest(policy), omit_drafted_tokens=True)
+    answer = await answered(answerer, request)
     return Work(answer.usage.llm_calls, answer.usage.generated_tokens)
 
 

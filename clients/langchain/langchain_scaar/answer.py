@@ -96,6 +96,7 @@ class ScaarAnswer(ScaarConnection, BaseTool):
             "policy": self.policy,
             "filters": self.filters,
             "on_failure": self.on_failure,
+            "omit_drafted_tokens": True,
             **self.settings,
         }
 
