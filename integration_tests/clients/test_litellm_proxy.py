@@ -18,8 +18,9 @@ from scaar.core.types import AnswerEvent, AnswerRequest, SentenceAccepted
 from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.gateways import SENTENCES, cited_answer, gateway_before
 from scaar.testing.lab_installation import LabInstallation
+from scaar.testing.ports import free_port
 
-from ..servers.server_process import ServerProcess, free_port
+from ..servers.server_process import ServerProcess
 
 PAGE = Path(__file__).parents[2] / "docs/gateway.md"
 QUESTIONS = (

@@ -13,11 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 from scaar.client.loop_thread import LoopThread
 from scaar.core.types import GenerateRequest
 from scaar.testing.fakes import Piece, ScriptedGenerator
+from scaar.testing.ports import free_port
 from scaar.testing.processes import running_service
 from scaar.testing.sockets import serving
 from scaar.wire.generator import GeneratorServicer
-
-from ..servers.server_process import free_port
 
 
 def _endless(request: GenerateRequest) -> Iterator[Piece]:

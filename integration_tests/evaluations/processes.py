@@ -5,8 +5,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from scaar.testing.ports import free_port
+
 from ..servers.scaar_process import ENVIRONMENT, scaar
-from ..servers.server_process import ServerProcess, free_port
+from ..servers.server_process import ServerProcess
 
 HERE = Path(__file__).resolve().parent
 

@@ -26,10 +26,11 @@ from scaar.runtime.settings import ServiceSettings
 from scaar.telemetry.setup import open_telemetry
 from scaar.testing.collector import attributes, running_collector
 from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.ports import free_port
 from scaar.testing.watched_services import watched_services
 
 from ..servers.postgresql.postgresql_server import PostgresqlServer
-from ..servers.server_process import free_port, has_ended
+from ..servers.server_process import has_ended
 from .processes import Worker
 from .scene import COUNT, PATIENCE_S, POLICIES, REQUEST, Broker, Scene, questions, until
 

@@ -25,10 +25,10 @@ from scaar.core.policies.artefact_json import artefact_to_json
 from scaar.core.types import ExpectedCost, TuningConditions
 from scaar.testing.artefacts import artefact_of
 from scaar.testing.commands import run_scaar
+from scaar.testing.ports import free_port
 from scaar.testing.processes import RunningService, running_service
 
 from ..servers.prometheus.prometheus_server import PrometheusServer, checked, running_prometheus
-from ..servers.server_process import free_port
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "observability"
 PANELS: list[dict[str, Any]] = json.loads(

@@ -19,9 +19,9 @@ from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScoreRequest
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
+from scaar.testing.ports import free_port
 from scaar.testing.sockets import TRANSPORTS, scorer_by
 
-from ..servers.server_process import free_port
 from ..servers.triton.gated_model import Gate, held_back, put_gate, score
 from ..servers.triton.running_triton import PATIENCE_S, RunningTriton, running_triton
 from ..servers.triton.triton_counts import counts_of, counts_since, queued

@@ -13,9 +13,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from scaar.core.types import ScoreRequest
 from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
 from scaar.runtime.channels import open_channel
+from scaar.testing.ports import free_port
 from scaar.wire.scorer import SERVICE_NAME, RemoteScorer
 
-from ..servers.server_process import free_port
 from ..servers.triton.running_triton import PATIENCE_S, RunningTriton, running_triton
 from ..servers.triton.triton_server import TritonServer
 

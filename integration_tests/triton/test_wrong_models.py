@@ -15,9 +15,9 @@ from scaar.core.types import ScoreRequest
 from scaar.scorer.factory import open_scorer
 from scaar.scorer.settings import ScorerSettings
 from scaar.scorer.triton_repository.model_config import MODEL_NAME
+from scaar.testing.ports import free_port
 from scaar.testing.sockets import scorer_by
 
-from ..servers.server_process import free_port
 from ..servers.triton.running_triton import PATIENCE_S, RunningTriton, running_triton
 from ..servers.triton.triton_server import TritonServer
 

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scaar.lab.models import LAB_LM
+from scaar.testing.ports import free_port
 
 from ..llama_cpp.llama_cpp_server import export_lab_model
-from ..server_process import ServerProcess, free_port, is_ready, server_folder
+from ..server_process import ServerProcess, is_ready, server_folder
 
 HERE = Path(__file__).resolve().parent
 CONTEXT = 2048

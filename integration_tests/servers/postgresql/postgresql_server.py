@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scaar.testing.ports import free_port
+
 from ..programs import fetched
-from ..server_process import ServerProcess, free_port, other_than_root, server_folder
+from ..server_process import ServerProcess, other_than_root, server_folder
 
 HERE = Path(__file__).resolve().parent
 USER = "postgres"

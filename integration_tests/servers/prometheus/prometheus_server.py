@@ -10,8 +10,10 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
+from scaar.testing.ports import free_port
+
 from ..debian import unpacked
-from ..server_process import ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, server_folder
 
 HERE = Path(__file__).resolve().parent
 

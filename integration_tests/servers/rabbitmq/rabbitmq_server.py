@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scaar.testing.ports import free_port
+
 from ..debian import unpacked
-from ..server_process import ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, server_folder
 
 HERE = Path(__file__).resolve().parent
 _ERLANG = (

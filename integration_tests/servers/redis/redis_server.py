@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scaar.testing.ports import free_port
+
 from ..programs import fetched
-from ..server_process import ServerProcess, free_port, server_folder
+from ..server_process import ServerProcess, server_folder
 
 HERE = Path(__file__).resolve().parent
 

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scaar.lab.models import LAB_LM, model_folder
+from scaar.testing.ports import free_port
 
 from ..python_environment import install
-from ..server_process import ServerProcess, free_port, is_ready, server_folder
+from ..server_process import ServerProcess, is_ready, server_folder
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".cache" / "venv"

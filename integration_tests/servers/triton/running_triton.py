@@ -14,7 +14,8 @@ import grpc
 from tritonclient.grpc import InferenceServerClient
 from tritonclient.utils import InferenceServerException
 
-from ..server_process import free_port
+from scaar.testing.ports import free_port
+
 from .triton_server import TritonServer
 
 PATIENCE_S = 60.0

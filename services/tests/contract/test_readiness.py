@@ -25,6 +25,7 @@ from scaar.runtime.server import RunningServer, Servicer, open_server
 from scaar.runtime.settings import ServiceSettings
 from scaar.testing.commands import run_scaar
 from scaar.testing.fakes import ScriptedGenerator
+from scaar.testing.ports import free_port
 from scaar.wire import generator, orchestrator, query_builder
 from scaar.wire.status import status_of
 
@@ -85,7 +86,7 @@ async def watching(server: RunningServer, service: str) -> AsyncIterator[Watch]:
 
 
 async def test_readiness_follows_the_services_that_are_needed() -> None:
-    async with generating() as gone:
+    async with generating(f"127.0.0.1:{free_port()}") as gone:
         need = on(gone)
     async with (
         needing([need]) as server,

@@ -17,6 +17,7 @@ import pytest
 from scaar.client import Answer, BackendUnavailable, Client, ScaarError, open_client
 from scaar.lab.questions import draw_questions
 from scaar.lab.world import build_world
+from scaar.testing.ports import free_port
 from scaar.testing.processes import RunningService, running_service
 
 BACK_ENDS = ("generator", "scorer", "query-builder", "retriever")
@@ -37,7 +38,7 @@ class Platform:
 
     def start(self, name: str, **environment: str) -> None:
         """Starts a service, where it was before if it was; returns when it serves."""
-        address = self.addresses.get(name, "127.0.0.1:0")
+        address = self.addresses.get(name) or f"127.0.0.1:{free_port()}"
         running = running_service(name, self.home, address=address, **environment)
         service = self.stack.enter_context(running)
         self.addresses[name] = service.target.removeprefix("dns:///")
