@@ -268,7 +268,7 @@ audit: $(VENV)/.lock ## look up known vulnerabilities of every locked package (A
 	  echo 'make audit: failed. A table above lists the vulnerable packages. Without a table, the vulnerability' >&2; \
 	  echo 'service did not answer for every package, and the lock was NOT audited.' >&2; exit 1; }
 
-lab-models: $(VENV)/.train ## train the lab models from scratch, or continue an interrupted training (an hour on two cores; MODEL=NAME: that one)
+lab-models: $(VENV)/.train ## train the lab models from scratch, or continue an interrupted training (two to three hours on two cores; MODEL=NAME: that one)
 	@$(BIN)/python -m scaar.lab.training $(MODEL)
 
 clean: ## remove the environments and caches
