@@ -1,7 +1,8 @@
 """The client of :mod:`scaar.client` with its orchestrator in the same process.
 
 ``open_client`` and ``open_sync_client`` return the clients of :mod:`scaar.client`. They
-use the settings ``SCAAR_*`` and the indexes of ``SCAAR_HOME``, and need the extra ``scaar[cli]``.
+use the settings ``SCAAR_*`` and the indexes of ``SCAAR_HOME``, and need the extra
+``scaar[all]``, or ``scaar[cli]`` and those of the engines.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence

@@ -33,7 +33,7 @@ Documents = Annotated[
     typer.Option(
         metavar="DIR",
         help="Folder of documents: an index of them is built, refreshed on changes, and the "
-        "default index of the orchestrator and the gateway.",
+        "default index of the gateway.",
         show_default=False,
     ),
 ]
@@ -119,8 +119,7 @@ def settings_of(model_url: str | None, documents: UpDocuments | None) -> Iterato
     if model_url is not None:
         settings |= {"SCAAR_GENERATOR_ENGINE": "openai", "SCAAR_GENERATOR_URL": model_url}
     if documents is not None:
-        for service in ("ORCHESTRATOR", "GATEWAY"):
-            settings[f"SCAAR_{service}_DEFAULT_INDEX"] = documents.name
+        settings["SCAAR_GATEWAY_DEFAULT_INDEX"] = documents.name
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
     try:
