@@ -78,9 +78,13 @@ class StepBatcher:
                 chosen = dict(list(self._waiting.items())[: self._max_batch])
                 for writing in chosen:
                     del self._waiting[writing]
-                await self._compute(chosen)
+                # All of them may have been cancelled meanwhile.
+                if chosen:
+                    await self._compute(chosen)
         finally:
             self._serving = None
+        if not self._expected:
+            self._batch.leave(self._batch.rows)
 
     async def _gather(self) -> None:
         """Wait until the generations of the last step have requested the next one."""
