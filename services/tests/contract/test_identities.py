@@ -243,6 +243,7 @@ async def test_calls_above_a_tenants_concurrency_are_rejected() -> None:
         ("tokens: [", "line 1"),
         ("users: {a: b}", "users: is not a section; known: tokens, certificates, tenants"),
         ("tokens: {secret-token: acme}", r"tokens\.secr\.\.\.: must be the SHA-256"),
+        (f"certificates: {{{'ab' * 32}: acme}}", r"certificates\.abababab\.\.\.: is the SHA-256"),
         (f"tokens: {{{'a' * 64}: ''}}", r"tokens\.aaaaaaaa\.\.\.: the tenant must have 1 to 128"),
         (f"tokens: {{{'a' * 64}: ' x'}}", "the tenant must be printable ASCII"),
         ("certificates: {known.test: acme}", "which require TLS_CLIENT_CA_FILE"),
