@@ -43,8 +43,7 @@ async def rows(question: str) -> AsyncIterator[tuple[str, ...]]:
     of the ways to it.
     """
     async with open_answerer() as answerer:
-        # The chunks of HTTP have no drafted tokens.
-        request = AnswerRequest(question, PolicyRequest("scaar"), omit_drafted_tokens=True)
+        request = AnswerRequest(question, PolicyRequest("scaar"))
         async with aclosing(answerer.stream_answer(request)) as events:
             recorded: list[AnswerEvent] = [event async for event in events]
     servicer = OrchestratorServicer(ScriptedAnswerer(lambda _: recorded))
@@ -59,7 +58,9 @@ async def rows(question: str) -> AsyncIterator[tuple[str, ...]]:
         body = {"model": "scaar", "messages": [{"role": "user", "content": question}]}
 
         async def streamed_by_grpc() -> None:
-            async with aclosing(remote.stream_answer(request)) as stream:
+            # The chunks of HTTP have no drafted tokens either.
+            decisions = replace(request, omit_drafted_tokens=True)
+            async with aclosing(remote.stream_answer(decisions)) as stream:
                 async for _ in stream:
                     pass
 
@@ -67,12 +68,7 @@ async def rows(question: str) -> AsyncIterator[tuple[str, ...]]:
             response = await http.post("/v1/chat/completions", json={**body, "stream": stream})
             assert response.status_code == 200, response.text
 
-        yield await _row(
-            "whole",
-            lambda: remote.answer(replace(request, omit_drafted_tokens=False)),
-            partial(by_http, False),
-            process,
-        )
+        yield await _row("whole", lambda: remote.answer(request), partial(by_http, False), process)
         yield await _row("streamed", streamed_by_grpc, partial(by_http, True), process)
 
 

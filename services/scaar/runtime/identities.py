@@ -60,7 +60,7 @@ class Identities:
                     message = "must be the SHA-256 of a token, 64 hexadecimal digits"
                     wrong.append(Violation(file.named(section, name[:4] + "..."), message))
                 elif section == "certificates" and _SHA256.fullmatch(name):
-                    message = "is the SHA-256 of a token, which belongs into the section tokens"
+                    message = "is the SHA-256 of a token, which belongs in the section tokens"
                     wrong.append(Violation(file.named(section, name[:8] + "..."), message))
                 elif message := wrong_tenant(tenant if isinstance(tenant, str) else ""):
                     named = name[:8] + "..." if section == "tokens" else name

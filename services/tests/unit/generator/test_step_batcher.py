@@ -13,12 +13,15 @@ class Batch:
     def __init__(self) -> None:
         self.rows: list[object] = []
         self.sizes: list[int] = []
+        self.emptied = asyncio.Event()
 
     def open_batch(self) -> "Batch":
         return self
 
     def leave(self, rows: Sequence[object]) -> None:
         self.rows = [row for row in self.rows if row not in rows]
+        if rows and not self.rows:
+            self.emptied.set()
 
     def step(self, tokens: Sequence[int], *, attention: bool) -> list[tuple[int, None]]:
         self.sizes.append(len(tokens))
@@ -40,7 +43,8 @@ class Generation:
 
 
 async def test_nothing_is_computed_if_every_waiting_generation_leaves() -> None:
-    batch, time_s = Batch(), 0.0
+    batch: Any = Batch()
+    time_s = 0.0
 
     async def run(function: Callable[[], Any]) -> Any:
         nonlocal time_s
@@ -48,20 +52,18 @@ async def test_nothing_is_computed_if_every_waiting_generation_leaves() -> None:
         time_s += 60.0
         return function()
 
-    batcher = StepBatcher(batch, run, max_batch=8, clock=lambda: time_s)  # type: ignore[arg-type]
-    first, second = Generation(), Generation()
-
-    def step(generation: Generation) -> asyncio.Task[list[Any]]:
-        return asyncio.create_task(batcher.step(generation))  # type: ignore[arg-type]
-
-    assert await asyncio.gather(step(first), step(second)) == [[7], [7]]
-    waiting = step(first)
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    batcher = StepBatcher(batch, run, max_batch=8, clock=lambda: time_s)
+    first: Any = Generation()
+    second: Any = Generation()
+    assert await asyncio.gather(batcher.step(first), batcher.step(second)) == [[7], [7]]
+    waiting = asyncio.create_task(batcher.step(first))
+    # The first turn of the loop starts the step, the second one the wait for the other generation.
+    for _ in range(2):
+        await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     for generation in (first, second):
-        batcher.leave(generation)  # type: ignore[arg-type]
-    await asyncio.sleep(0.01)
+        batcher.leave(generation)
+    async with asyncio.timeout(10):
+        await batch.emptied.wait()
     assert batch.sizes == [2]
-    assert batch.rows == []
