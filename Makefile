@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms tuning methods papers docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms free-words tuning methods papers docs check proto lab-models dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -21,6 +21,7 @@ PACKAGES := .venv-packages
 RESULTS := .results$(LIMIT:%=-%)
 LONGTAIL := .longtail$(LIMIT:%=-%)
 FORMS := .forms$(LIMIT:%=-%)
+FREE_WORDS := .free-words$(LIMIT:%=-%)
 TUNING := .tuning$(LIMIT:%=-%)
 METHODS := .methods$(LIMIT:%=-%)
 PAPERS := .papers$(LIMIT:%=-%)
@@ -184,6 +185,10 @@ papers: $(TRANSFORMERS)/.test ## write docs/paper-tables.md in the same way: the
 longtail: $(TRANSFORMERS)/.test ## write docs/longtail.md in the same way (6 GB to install, then about 10 minutes; LIMIT=100 for a trial run)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record longtail --out $(LONGTAIL) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record longtail $(LONGTAIL) --docs $(if $(LIMIT),$(LONGTAIL)/docs,docs)
+
+free-words: $(VENV)/.dev ## write docs/free-words.md in the same way as results (LIMIT=40 for a trial run)
+	@PYTHONPATH=services $(BIN)/python -m record run --record free-words --out $(FREE_WORDS) $(LIMIT:%=--limit %)
+	@PYTHONPATH=services $(BIN)/python -m record page --record free-words $(FREE_WORDS) --docs $(if $(LIMIT),$(FREE_WORDS)/docs,docs)
 
 forms: $(VENV)/.dev ## write docs/sentence-forms-results.md: detection of wrong drafts by sentence form (about 10 minutes; LIMIT=20 drafts of every form for a trial run)
 	@PYTHONPATH=services $(BIN)/python -m record.forms run --out $(FORMS) $(LIMIT:%=--drafts %)

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from record.evaluations import run_steps
+from record.free.page import FREE_WORDS
+from record.free.plan import plan as plan_free_words
 from record.longtail.page import LONGTAIL
 from record.longtail.plan import plan as plan_longtail
 from record.methods.page import METHODS
@@ -35,6 +37,7 @@ RECORDS: Mapping[str, Record] = MappingProxyType(
         "results": Record(plan_results, RESULTS),
         "longtail": Record(plan_longtail, LONGTAIL),
         "tuning": Record(plan_tuning, TUNING),
+        "free-words": Record(plan_free_words, FREE_WORDS),
         "methods": Record(plan_methods, METHODS),
         "papers": Record(plan_papers, PAPERS),
     }

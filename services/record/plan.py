@@ -97,8 +97,8 @@ class Entry:
     """One command of ``scaar eval``: a run of policies, or an ablation by its name.
 
     Without ``policies`` it runs all; ``tuned`` are tuned policies beside them. ``values`` are those
-    of settings, ``parameters`` the data set's. A ``timed`` evaluation runs one question at a time
-    and caches no generations.
+    of settings, ``parameters`` the data set's, ``installation`` settings of the services by their
+    variable. A ``timed`` evaluation runs one question at a time and caches no generations.
     """
 
     name: str
@@ -112,6 +112,7 @@ class Entry:
     parameters: Mapping[str, float] = field(default_factory=dict)
     timed: bool = False
     seed: int = SEED
+    installation: Mapping[str, str] = field(default_factory=dict)
 
     def settings(self) -> tuple[Setting, ...]:
         """Return the settings of every question, without the thetas of a grid."""
@@ -144,8 +145,8 @@ class Entry:
         return replace(self, limit=min(self.limit, maximum))
 
     def environment(self, results: str) -> Mapping[str, str]:
-        """Return the model, if it is not the lab's first."""
-        return {} if self.model == LAB_LM else {MODEL: self.model}
+        """Return the model, if it is not the lab's first, and the settings of the services."""
+        return {**({} if self.model == LAB_LM else {MODEL: self.model}), **self.installation}
 
     def arguments(self, results: str) -> tuple[str, ...]:
         """Return the arguments of ``scaar``; ``results`` is the folder of all results."""
@@ -197,7 +198,7 @@ def plan() -> tuple[Entry, ...]:
 
 def entries_of_world(seed: int) -> Iterator[Entry]:
     """Yield the evaluations of a world: frontiers, policies as deployed, oracles, a factorial."""
-    plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in _subsets(n))
+    plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in subsets(n))
     yield Entry(name=f"frontiers-{seed}", limit=WORLD_QUESTIONS, grid=6, seed=seed)
     yield Entry(name=f"deployed-{seed}", limit=WORLD_QUESTIONS, seed=seed)
     yield Entry(
@@ -235,7 +236,8 @@ def _tuned_setting(name: str, model: str) -> Setting:
     return Setting(name, TunedPolicies((artefact,)).resolve(PolicyRequest(name)))
 
 
-def _subsets(size: int) -> Iterator[tuple[int, ...]]:
+def subsets(size: int) -> Iterator[tuple[int, ...]]:
+    """Yield every set of ``size`` planned sentences."""
     return itertools.combinations(range(PLANNED_SENTENCES), size)
 
 

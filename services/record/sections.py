@@ -200,7 +200,8 @@ def _joined(folders: Sequence[Path]) -> PartContent:
     )
 
 
-def _sweep(folders: Sequence[Path]) -> PartContent:
+def draw_sweep(folders: Sequence[Path]) -> PartContent:
+    """Return the curves of evaluations that differ in one parameter of the data set."""
     items = _all_items(compose_joined(join(folders)))
     figures = tuple(each for each in items if isinstance(each, Figure))
     sentences = (line for each in figures[:1] for line in curve_sentences(each))
@@ -216,7 +217,8 @@ def _curves(folders: Sequence[Path]) -> PartContent:
     return PartContent(figures[:1], (*figures[1:], *_settings(analysis)), tuple(sentences))
 
 
-def _variants(folders: Sequence[Path]) -> PartContent:
+def compare_settings(folders: Sequence[Path]) -> PartContent:
+    """Return the tables of one evaluation: every variant at its chosen setting."""
     analysis = _analysed(folders[0])
     what = measure_title(analysis.measure)
     main, *differences = summarise(analysis).items
@@ -227,13 +229,15 @@ def _variants(folders: Sequence[Path]) -> PartContent:
     return PartContent((main,), (*differences, *rest), sentences)
 
 
-def _origin(folders: Sequence[Path]) -> PartContent:
+def describe_origin(folders: Sequence[Path]) -> PartContent:
+    """Return data, models and seeds of one evaluation."""
     analysis = _analysed(folders[0])
     made, settings = describe_provenance(analysis).items
     return PartContent((*describe_comparison(analysis).items, made), (settings,))
 
 
-def _worlds(folders: Sequence[Path]) -> PartContent:
+def compare_worlds(folders: Sequence[Path]) -> PartContent:
+    """Return the tables of policies and oracles at matched budgets, over worlds."""
     pool = pooled(tuple(folders))
     full = (matched_table(pool), frontier_figure(pool), distance_table(pool), points_table(pool))
     folded = (differences_table(pool), costs_table(pool))
@@ -244,7 +248,8 @@ def _worlds(folders: Sequence[Path]) -> PartContent:
     )
 
 
-def _detection(folders: Sequence[Path]) -> PartContent:
+def detect_wrong_drafts(folders: Sequence[Path]) -> PartContent:
+    """Return the table of the detection of wrong drafts, over worlds."""
     return PartContent((detections_table(pooled(tuple(folders))),))
 
 
@@ -291,13 +296,13 @@ PARTS = (
         _OF_WORLDS,
         "Policies at matched budgets of searches on worlds that no setting was chosen on, beside "
         "oracles, which know the facts of the world and cannot be served.",
-        _worlds,
+        compare_worlds,
     ),
     Part(
         "Detection of wrong drafts",
         _OF_WORLDS,
         "How well each policy separates wrong drafts from right ones, on the same answers.",
-        _detection,
+        detect_wrong_drafts,
     ),
     Part(
         "Cost of answers",
@@ -343,7 +348,7 @@ PARTS = (
         "style-",
         "The same worlds, with an increasing rate of words that cannot be foreseen and do not "
         "matter.",
-        _sweep,
+        draw_sweep,
         minimum=2,
     ),
     Part(
@@ -358,16 +363,16 @@ PARTS = (
         "Words or tokens",
         "granularity",
         "Judging whole words or each of their tokens.",
-        _variants,
+        compare_settings,
     ),
     Part(
         "Controls of the contributions",
         "scorer",
         "scaar with its scorer and with controls that know less, beside variants of flare.",
-        _variants,
+        compare_settings,
     ),
 )
-ORIGIN = Part("Provenance", "policies", "Of the comparison of policies.", _origin)
+ORIGIN = Part("Provenance", "policies", "Of the comparison of policies.", describe_origin)
 
 
 @lru_cache(maxsize=2)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from scaar.cli.completion import complete_dataset
+from scaar.cli.eval import options
 from scaar.cli.output_file import write_passages
 from scaar.cli.tables import Column, Format, Table, TableFormat, facts_table, print_table
 from scaar.evaluator.datasets import KINDS
@@ -70,22 +71,9 @@ def show(
         int | None,
         typer.Option(metavar="N", help="lab: number of questions.", show_default=False),
     ] = None,
-    style: Annotated[
-        float | None,
-        typer.Option(
-            metavar="RATE",
-            help="lab: fraction of questions answered with style words. Default: 1.",
-            show_default=False,
-        ),
-    ] = None,
-    tail_share: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="lab: fraction of questions about the long tail. Default: 0.5.",
-            show_default=False,
-        ),
-    ] = None,
+    style: options.Style = None,
+    tail_share: options.TailShare = None,
+    freedom: options.Freedom = None,
     first: Annotated[
         int, typer.Option(metavar="N", min=0, help="Number of questions to show.")
     ] = 3,
@@ -100,6 +88,7 @@ def show(
         count=count,
         style=style,
         tail_share=tail_share,
+        freedom=freedom,
     )
     facts = [*_facts(dataset), *_labels(dataset)]
     print_table(facts_table(facts, dict(facts)), output)

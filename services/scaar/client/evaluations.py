@@ -53,6 +53,7 @@ class EvaluationFields(TypedDict, total=False):
     cache_generations: bool
     style: float | None
     tail_share: float | None
+    freedom: float | None
     request_id: str
 
 

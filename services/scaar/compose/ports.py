@@ -51,8 +51,14 @@ def lab_language_model(name: str | None) -> Path | None:
     if name is not None and not lab_is_installed():
         return None
     with lab_required("a generator without SCAAR_GENERATOR_MODEL"):
-        from scaar.lab.models import LAB_LM, LANGUAGE_MODELS, TAGGED_MODELS, model_folder
-    known = (None, *LANGUAGE_MODELS, *TAGGED_MODELS)
+        from scaar.lab.models import (
+            FREE_MODELS,
+            LAB_LM,
+            LANGUAGE_MODELS,
+            TAGGED_MODELS,
+            model_folder,
+        )
+    known = (None, *LANGUAGE_MODELS, *TAGGED_MODELS, *FREE_MODELS)
     return model_folder(name or LAB_LM) if name in known else None
 
 

@@ -71,7 +71,8 @@ class EvaluationRequest:
     ``theta_candidates``, each policy with a theta is evaluated at that many thresholds, placed at
     quantiles of its trigger score. With ``skip_unserved``, settings that the model cannot serve are
     left out. With ``cache_generations``, settings share generations, and times are not measured.
-    ``style`` and ``tail_share`` are shares of the questions of the data set ``lab``, 0 to 1.
+    ``style`` and ``tail_share`` are shares of the questions of the data set ``lab``, 0 to 1, and
+    ``freedom`` is its share of free words.
     """
 
     policies: tuple[PolicyRequest, ...]
@@ -88,6 +89,7 @@ class EvaluationRequest:
     cache_generations: bool = False
     style: float | None = None
     tail_share: float | None = None
+    freedom: float | None = None
     tenant: str = DEFAULT_TENANT
 
 

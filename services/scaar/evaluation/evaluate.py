@@ -53,6 +53,7 @@ def evaluate(
     seed: int | None = None,
     style: float | None = None,
     tail_share: float | None = None,
+    freedom: float | None = None,
     concurrency: int = 4,
     timeout_s: float = _TIMEOUT_S,
     orchestrator: str = EMBEDDED,
@@ -73,10 +74,10 @@ def evaluate(
     tuned policies go by their names.
     Every policy is evaluated at each combination of the ``values`` that it takes, by the name of
     the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed``, ``style``,
-    ``tail_share``, ``skip_unserved`` and ``cache_generations`` are those of ``scaar eval run``.
-    ``retry_failed`` needs ``out``; ``concurrency`` and ``orchestrator`` have no effect on a target,
-    which has its own. ``timeout_s`` is the time limit of one answer, in seconds. On ``lab``,
-    policies and queries can be oracles (:mod:`scaar.evaluator.oracles`).
+    ``tail_share``, ``freedom``, ``skip_unserved`` and ``cache_generations`` are those of
+    ``scaar eval run``. ``retry_failed`` needs ``out``; ``concurrency`` and ``orchestrator`` have no
+    effect on a target, which has its own. ``timeout_s`` is the time limit of one answer, in
+    seconds. On ``lab``, policies and queries can be oracles (:mod:`scaar.evaluator.oracles`).
 
     Raises:
         InvalidRequest: naming every invalid argument; no model was called.
@@ -111,6 +112,7 @@ def evaluate(
             seed=seed,
             style=style,
             tail_share=tail_share,
+            freedom=freedom,
             indexes=indexes,
             scorers=scorers,
             timeout_s=timeout_s,
@@ -123,7 +125,9 @@ def evaluate(
     if scorers:
         settings = with_scorers(settings, scorers_named(scorers))
     options = EvaluationOptions(
-        drawn=draw(dataset, limit=limit, seed=seed, style=style, tail_share=tail_share),
+        drawn=draw(
+            dataset, limit=limit, seed=seed, style=style, tail_share=tail_share, freedom=freedom
+        ),
         settings=with_indexes(settings, indexes),
         out=Path(out),
         index=indexes[0] if indexes else None,

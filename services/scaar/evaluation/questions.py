@@ -35,6 +35,7 @@ def draw(
     aliases: Path | None = None,
     style: float | None = None,
     tail_share: float | None = None,
+    freedom: float | None = None,
 ) -> QuestionSample:
     """Draw the questions of ``NAME`` or ``NAME:PATH``, in the order of the file.
 
@@ -51,6 +52,7 @@ def draw(
         aliases=aliases,
         style=style,
         tail_share=tail_share,
+        freedom=freedom,
     )
     index = lab_index_name(drawn.origin.seed) if name == LAB.name else None
     return QuestionSample(drawn.kind, drawn.questions, drawn.origin, index)

@@ -14,9 +14,9 @@ FORMAT = 1
 class DatasetOrigin:
     """The origin of the questions, with which the same questions can be drawn again.
 
-    ``limit``, ``seed``, ``style`` and ``tail_share`` are the requested values. ``checksum`` is the
-    SHA-256 of the questions, ``file_sha256`` that of their file, and ``published_as`` the name of
-    the official file with that checksum.
+    ``limit``, ``seed``, ``style``, ``tail_share`` and ``freedom`` are the requested values.
+    ``checksum`` is the SHA-256 of the questions, ``file_sha256`` that of their file, and
+    ``published_as`` the name of the official file with that checksum.
     """
 
     name: str
@@ -29,6 +29,7 @@ class DatasetOrigin:
     published_as: str = ""
     style: float | None = None
     tail_share: float | None = None
+    freedom: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

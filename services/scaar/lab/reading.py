@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scaar.lab.free_statements import without_others
 from scaar.lab.passages import passage_id
 from scaar.lab.statements import patterns
 from scaar.lab.world import SUBJECTS, Fact, Relation, World, build_world
@@ -22,9 +23,10 @@ StatedFact = Fact
 def read_fact(sentence: str) -> StatedFact | None:
     """Return the fact that a sentence states, or None if it states none.
 
-    Conclusions ("The earlier is ...", "So the answer is ...") state no fact.
+    Conclusions ("The earlier is ...", "So the answer is ...") state no fact. Words that state no
+    fact (:mod:`scaar.lab.free_statements`) are left out.
     """
-    text = " ".join(sentence.split()).removesuffix(".")
+    text = without_others(sentence).removesuffix(".")
     for relation, pattern in _expressions().items():
         if found := pattern.fullmatch(text):
             return Fact(found["subject"], relation, found["value"])

@@ -106,6 +106,7 @@ class CreateEvaluationRequest(_message.Message):
     CACHE_GENERATIONS_FIELD_NUMBER: _builtins.int
     STYLE_FIELD_NUMBER: _builtins.int
     TAIL_SHARE_FIELD_NUMBER: _builtins.int
+    FREEDOM_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The idempotency key: at most 128 characters of printable ASCII, unique per tenant, otherwise
     INVALID_ARGUMENT. Default: a generated id.
@@ -151,6 +152,11 @@ class CreateEvaluationRequest(_message.Message):
     """For the data set lab: the share of questions about films that the lab's models have never seen,
     0 to 1. Default: a half, in alternation. INVALID_ARGUMENT outside this range and for any other
     questions.
+    """
+    freedom: _builtins.float
+    """For the data set lab: words without facts follow every statement of an answer, and this share of
+    them varies freely: 0, 0.25, 0.5 or 1. Default: no such words. INVALID_ARGUMENT for another share
+    and for any other questions.
     """
     @_builtins.property
     def questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___EvaluationQuestion]:
@@ -205,11 +211,14 @@ class CreateEvaluationRequest(_message.Message):
         cache_generations: _builtins.bool = ...,
         style: _builtins.float | None = ...,
         tail_share: _builtins.float | None = ...,
+        freedom: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_style", b"_style", "_tail_share", b"_tail_share", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "grid", b"grid", "limit", b"limit", "seed", b"seed", "style", b"style", "tail_share", b"tail_share", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_freedom", b"_freedom", "_limit", b"_limit", "_seed", b"_seed", "_style", b"_style", "_tail_share", b"_tail_share", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "freedom", b"freedom", "grid", b"grid", "limit", b"limit", "seed", b"seed", "style", b"style", "tail_share", b"tail_share", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_seed", b"_seed", "_style", b"_style", "_tail_share", b"_tail_share", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "cache_generations", b"cache_generations", "dataset", b"dataset", "grid", b"grid", "indexes", b"indexes", "limit", b"limit", "policies", b"policies", "questions", b"questions", "request_id", b"request_id", "scorers", b"scorers", "seed", b"seed", "skip_unserved", b"skip_unserved", "style", b"style", "tail_share", b"tail_share", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_freedom", b"_freedom", "_limit", b"_limit", "_seed", b"_seed", "_style", b"_style", "_tail_share", b"_tail_share", "_theta_candidates", b"_theta_candidates", "_timeout_s", b"_timeout_s", "cache_generations", b"cache_generations", "dataset", b"dataset", "freedom", b"freedom", "grid", b"grid", "indexes", b"indexes", "limit", b"limit", "policies", b"policies", "questions", b"questions", "request_id", b"request_id", "scorers", b"scorers", "seed", b"seed", "skip_unserved", b"skip_unserved", "style", b"style", "tail_share", b"tail_share", "theta_candidates", b"theta_candidates", "timeout_s", b"timeout_s"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__freedom: _TypeAlias = _typing.Literal["freedom"]  # noqa: Y015
+    _WhichOneofArgType__freedom: _TypeAlias = _typing.Literal["_freedom", b"_freedom"]  # noqa: Y015
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
     _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
@@ -222,6 +231,8 @@ class CreateEvaluationRequest(_message.Message):
     _WhichOneofArgType__theta_candidates: _TypeAlias = _typing.Literal["_theta_candidates", b"_theta_candidates"]  # noqa: Y015
     _WhichOneofReturnType__timeout_s: _TypeAlias = _typing.Literal["timeout_s"]  # noqa: Y015
     _WhichOneofArgType__timeout_s: _TypeAlias = _typing.Literal["_timeout_s", b"_timeout_s"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__freedom) -> _WhichOneofReturnType__freedom | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
     @_typing.overload

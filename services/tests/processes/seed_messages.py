@@ -267,6 +267,7 @@ def _evaluator() -> Mapping[str, Sequence[Message]]:
                 indexes=["lab"],
                 scorers=["none"],
                 skip_unserved=True,
+                freedom=1.0,
             ),
             pb.CreateEvaluationRequest(
                 dataset="lab",

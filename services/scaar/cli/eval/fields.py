@@ -20,6 +20,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "seed": "--seed",
         "style": "--style",
         "tail_share": "--tail-share",
+        "freedom": "--freedom",
         "scorers": "--scorer",
         "gates": "--gate",
         "indexes": "--index",

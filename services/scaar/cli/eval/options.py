@@ -128,6 +128,15 @@ TailShare = Annotated[
         show_default=False,
     ),
 ]
+Freedom = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        help="lab: words without facts follow every statement, and this fraction of them varies "
+        "freely: 0, 0.25, 0.5 or 1. Default: no such words.",
+        show_default=False,
+    ),
+]
 Aliases = Annotated[
     Path | None,
     typer.Option(

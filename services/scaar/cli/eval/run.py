@@ -44,6 +44,7 @@ class RunOptions:
     seed: options.Seed = None
     style: options.Style = None
     tail_share: options.TailShare = None
+    freedom: options.Freedom = None
     aliases: options.Aliases = None
     index: options.Indexes = None
     concurrency: options.OptionalConcurrency = None
@@ -117,6 +118,7 @@ class RunOptions:
                 seed=self.seed,
                 style=self.style,
                 tail_share=self.tail_share,
+                freedom=self.freedom,
                 aliases=self.aliases,
             ),
             settings=settings,
@@ -154,6 +156,7 @@ class RunOptions:
             cache_generations=self.cache_generations,
             style=self.style,
             tail_share=self.tail_share,
+            freedom=self.freedom,
             tenant=self.tenant or DEFAULT_TENANT,
         )
 

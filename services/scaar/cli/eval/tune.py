@@ -146,6 +146,7 @@ def tune_policy(
     ] = None,
     style: options.Style = None,
     tail_share: options.TailShare = None,
+    freedom: options.Freedom = None,
     aliases: options.Aliases = None,
     index: options.Index = None,
     concurrency: options.Concurrency = 4,
@@ -169,6 +170,7 @@ def tune_policy(
             seed=each,
             style=style,
             tail_share=tail_share,
+            freedom=freedom,
             aliases=aliases,
         )
         for each in (seed or (None,))

@@ -25,6 +25,9 @@ class Source:
     """For the lab: the share of questions that are answered in words of style."""
     tail_share: float | None = None
     """For the lab: the share of long-tail questions; None is one half, alternately."""
+    freedom: float | None = None
+    """For the lab: the share of free words among those without facts that follow a statement; None
+    is no such words."""
 
     @property
     def file(self) -> Path:

@@ -3,7 +3,7 @@
 Of the ``count`` questions one half is about films that the lab's models know to some degree (head),
 and the other half about films that they have never seen (tail), alternately, unless ``tail_share``
 says otherwise. The label ``rank`` is the popularity of the least popular film of a question. The
-entity of a question is its first film. For ``style`` see
+entity of a question is its first film. For ``style`` and ``freedom`` see
 :func:`scaar.lab.questions.draw_questions`.
 """
 
@@ -19,6 +19,8 @@ DEFAULT_SEED = 2_000
 """The first of the worlds for reports, which the lab's models have never seen."""
 DEFAULT_COUNT = 500
 MAX_SEED = 2**31
+FREEDOMS = (0.0, 0.25, 0.5, 1.0)
+"""Shares of free words, those of ``scaar.lab.sentences.forms.RATES``."""
 RANKS = (50, 200, 800)
 """Upper bounds of the ranks of known films: well known, half known, hardly known.
 
@@ -37,7 +39,9 @@ def _read(source: Source) -> Iterator[Row]:
         raise InvalidRequest.of("count", f"must be at least 1, not {count}")
     try:
         share = _tail_share(source)
-        drawn = draw_mix(world, count=count, tail_share=share, style=_style(source))
+        drawn = draw_mix(
+            world, count=count, tail_share=share, style=_style(source), freedom=_freedom(source)
+        )
     except ValueError as error:
         raise InvalidRequest.of("count", str(error).removeprefix("count ")) from error
     for number, found in enumerate(drawn, 1):
@@ -97,10 +101,21 @@ def _style(source: Source) -> float:
     return style
 
 
+def _freedom(source: Source) -> float | None:
+    if source.freedom is None:
+        return None
+    if source.freedom not in FREEDOMS:
+        listed = ", ".join(f"{each:g}" for each in FREEDOMS)
+        raise InvalidRequest.of("freedom", f"must be one of {listed}, not {source.freedom:g}")
+    if source.style is not None:
+        raise InvalidRequest.of("freedom", "cannot be combined with style")
+    return source.freedom
+
+
 LAB = DatasetKind(
     name="lab",
     title="the lab's questions",
-    layout="no file: a seed, a count, a share of words of style and a share of the tail",
+    layout="no file: a seed, a count, and shares of words of style, of the tail and of free words",
     marks=frozenset(),
     read=_read,
     max_tokens=256,

@@ -10,7 +10,12 @@ _ROUNDING = 1e-9
 
 
 def draw_mix(
-    world: World, *, count: int, tail_share: float | None = None, style: float = 1.0
+    world: World,
+    *,
+    count: int,
+    tail_share: float | None = None,
+    style: float = 1.0,
+    freedom: float | None = None,
 ) -> list[Question]:
     """Return ``count`` questions with a share of the tail, evenly spread; None alternates.
 
@@ -21,10 +26,10 @@ def draw_mix(
         ValueError: head or tail have fewer questions.
     """
     if tail_share is None:
-        return draw_questions(world, count=count, style=style)
+        return draw_questions(world, count=count, style=style, freedom=freedom)
     tail = [_tails(at + 1, tail_share) > _tails(at, tail_share) for at in range(count)]
-    of_tail = iter(_of(world, "tail", sum(tail), style))
-    of_head = iter(_of(world, "head", count - sum(tail), style))
+    of_tail = iter(_of(world, "tail", sum(tail), style, freedom))
+    of_head = iter(_of(world, "head", count - sum(tail), style, freedom))
     return [next(of_tail if each else of_head) for each in tail]
 
 
@@ -32,9 +37,11 @@ def _tails(count: int, share: float) -> int:
     return math.floor(count * share + _ROUNDING)
 
 
-def _of(world: World, split: str, count: int, style: float) -> list[Question]:
+def _of(
+    world: World, split: str, count: int, style: float, freedom: float | None
+) -> list[Question]:
     try:
-        return draw_questions(world, count=count, split=split, style=style)
+        return draw_questions(world, count=count, split=split, style=style, freedom=freedom)
     except ValueError as error:
         text = str(error).removeprefix("count ")
         raise ValueError(f"count must be lower: its {split} questions {text}") from error

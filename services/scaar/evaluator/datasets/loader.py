@@ -67,8 +67,9 @@ def open_dataset(
     count: int | None = None,
     style: float | None = None,
     tail_share: float | None = None,
+    freedom: float | None = None,
 ) -> DataSet:
-    """Load a data set from its file; ``lab`` has no file and takes the last four options instead.
+    """Load a data set from its file; ``lab`` has no file and takes the last five options instead.
 
     ``aliases`` is the file with aliases of the answers, for data sets that have one. If ``sha256``
     is given, the file must have that checksum.
@@ -77,7 +78,8 @@ def open_dataset(
         InvalidRequest: the data set is unknown or does not take an option, or the file cannot be
             read or has another checksum or layout; names file, record and field.
     """
-    kind, source = kind_of(name), Source(path, aliases, seed, count, style, tail_share)
+    kind = kind_of(name)
+    source = Source(path, aliases, seed, count, style, tail_share, freedom)
     check_source(kind, source)
     digest = _digest(source, sha256)
     try:
@@ -110,6 +112,7 @@ def check_source(kind: DatasetKind, source: Source) -> None:
         ("count", source.count, not kind.of_a_file),
         ("style", source.style, not kind.of_a_file),
         ("tail_share", source.tail_share, not kind.of_a_file),
+        ("freedom", source.freedom, not kind.of_a_file),
     ):
         if value is not None and not taken:
             wrong.append(Violation(field, f"is not taken by the data set {kind.name}"))

@@ -32,6 +32,7 @@ def draw_questions(
     aliases: Path | None = None,
     style: float | None = None,
     tail_share: float | None = None,
+    freedom: float | None = None,
 ) -> DrawnQuestions:
     """Return ``limit`` questions of a data set; those of a file keep its order.
 
@@ -50,10 +51,13 @@ def draw_questions(
             count=limit,
             style=style,
             tail_share=tail_share,
+            freedom=freedom,
         )
         drawn: Sequence[Question] = opened.questions
     else:
-        opened = open_dataset(name, file, aliases=aliases, style=style, tail_share=tail_share)
+        opened = open_dataset(
+            name, file, aliases=aliases, style=style, tail_share=tail_share, freedom=freedom
+        )
         drawn = sampled(opened.questions, limit=limit, seed=seed or 0)
     origin = DatasetOrigin(
         name=name,
@@ -66,6 +70,7 @@ def draw_questions(
         published_as=opened.published_as,
         style=style,
         tail_share=tail_share,
+        freedom=freedom,
     )
     return DrawnQuestions(opened.kind, tuple(drawn), origin)
 

@@ -162,8 +162,8 @@ def _wrong(request: EvaluationRequest, sources: QuestionSources) -> Iterator[Vio
     if request.seed is not None and not 0 <= request.seed <= MAX_SEED:
         yield Violation("seed", f"must be 0 to {MAX_SEED:,}, not {request.seed:,}")
     if not request.dataset:
-        for field, share in (("style", request.style), ("tail_share", request.tail_share)):
-            if share is not None:
+        for field in ("style", "tail_share", "freedom"):
+            if getattr(request, field) is not None:
                 yield Violation(field, f"needs the data set {LAB.name}")
     if not 0 < request.timeout_s <= MAX_TIMEOUT_S:
         text = f"must be in (0, {MAX_TIMEOUT_S:g}], not {request.timeout_s:g}"
@@ -226,6 +226,7 @@ async def _drawn(
             seed=request.seed,
             style=request.style,
             tail_share=request.tail_share,
+            freedom=request.freedom,
         )
     except InvalidRequest as error:
         if path is None or str(path) not in error.message:

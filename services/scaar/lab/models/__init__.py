@@ -18,6 +18,11 @@ LAB_MEANING_ENCODER = "lab-meaning-encoder"
 FORM_MODELS = (LAB_LM_FORMS, LAB_LM_FORMS_B)
 """Language models of sentence forms (:mod:`scaar.lab.sentences`), from two training seeds."""
 
+LAB_LM_FREE = "lab-lm-free"
+LAB_LM_FREE_B = "lab-lm-free-b"
+FREE_MODELS = (LAB_LM_FREE, LAB_LM_FREE_B)
+"""``lab-lm`` and ``lab-lm-b`` trained further: they write words without facts, at a given rate."""
+
 LAB_RERANKER = "lab-reranker"
 """Cross-encoder of a query and a passage, trained for relevance."""
 
@@ -38,6 +43,7 @@ SHIPPED_MODELS = (
     *LANGUAGE_MODELS,
     *TAGGED_MODELS,
     *FORM_MODELS,
+    *FREE_MODELS,
     LAB_CROSS_ENCODER,
     LAB_MEANING_ENCODER,
     LAB_RERANKER,

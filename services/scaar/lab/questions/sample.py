@@ -15,6 +15,7 @@ from scaar.lab.questions import (
 )
 from scaar.lab.questions.drawn_question import DrawnQuestion, Kind
 from scaar.lab.questions.films import Films, ListedFilms
+from scaar.lab.sentences.forms import RATES
 from scaar.lab.world import SUBJECTS, World, popularity_weights
 
 SHAPES = {
@@ -69,7 +70,12 @@ def draw_question(random: Random, films: Films, kind: Kind | None = None) -> Dra
 
 
 def draw_questions(
-    world: World, *, count: int, split: str | None = None, style: float = 1.0
+    world: World,
+    *,
+    count: int,
+    split: str | None = None,
+    style: float = 1.0,
+    freedom: float | None = None,
 ) -> list[Question]:
     """Draw ``count`` distinct questions of a world, determined by the world's seed.
 
@@ -77,21 +83,24 @@ def draw_questions(
     world's own films, drawn uniformly. Without a split, the two alternate. ``style`` is the share
     of questions that are answered with words of style; the others request plain words. The
     questions are the same at every share, and a question that is plain at one share is plain at
-    every smaller one.
+    every smaller one. With ``freedom``, all of them request words without facts after each
+    statement, and this share of those words varies freely (:mod:`scaar.lab.free_statements`).
 
     Raises:
-        ValueError: the split is unknown, ``style`` is outside [0, 1], or ``count`` exceeds the
-            maximum.
+        ValueError: the split is unknown, ``style`` is outside [0, 1], ``freedom`` is no rate of
+            free words, or ``count`` exceeds the maximum.
     """
     splits = SPLITS if split is None else (split,)
     if not set(splits) <= set(SPLITS):
         raise ValueError(f"split must be head or tail, not {split!r}")
     if not 0 <= style <= 1:
         raise ValueError(f"style must be 0 to 1, not {style}")
+    if freedom is not None and freedom not in RATES:
+        raise ValueError(f"freedom must be one of {', '.join(map(str, RATES))}, not {freedom}")
     maximum = _max_count(world, splits)
     if not 0 <= count <= maximum:
         raise ValueError(f"count must be 0 to {maximum} for this world and split, not {count}")
-    streams = {name: _stream(world, name, style) for name in splits}
+    streams = {name: _stream(world, name, style, freedom) for name in splits}
     return [next(streams[splits[index % len(splits)]]) for index in range(count)]
 
 
@@ -101,7 +110,7 @@ def _max_count(world: World, splits: tuple[str, ...]) -> int:
     return 5 * min(films[name] for name in splits) * len(splits)
 
 
-def _stream(world: World, split: str, style: float) -> Iterator[Question]:
+def _stream(world: World, split: str, style: float, freedom: float | None) -> Iterator[Question]:
     """Yield distinct questions of a split, without end."""
     random, plain = (Random(f"{what} {world.seed} {split}") for what in ("questions", "plain"))
     first, listed = (0, world.known) if split == "head" else (len(world.known), world.tail)
@@ -114,7 +123,10 @@ def _stream(world: World, split: str, style: float) -> Iterator[Question]:
             continue
         seen.add(drawn.question)
         indexes = [places[film.title] for film in drawn.films]
-        spoken = drawn if plain.random() < style else drawn.plainly()
+        if freedom is not None:
+            spoken = drawn.freely(freedom)
+        else:
+            spoken = drawn if plain.random() < style else drawn.plainly()
         yield Question(
             id="-".join(
                 (

@@ -98,14 +98,14 @@ def measure_language_model(
     measured["known_from_unknown_auroc"] = round(auroc(sure, unsure), 4)
     measured["least_probability_of_unknown_names"] = round(float(np.mean(unsure)), 4)
     corpus = list(passages_of(world))
-    searched = _Search(corpus)
+    searched = PassageSearch(corpus)
     for kind in SHAPES:
         drawn = draw(tail, kind)
         for among, choose in (
             ("", lambda _: random.sample(corpus, PASSAGES)),
             ("_among_found", searched.find),
         ):
-            passages = [_passages(one, choose(one.question), random) for one in drawn]
+            passages = [passages_for(one, choose(one.question), random) for one in drawn]
             prompts = [
                 layout.prompt(one.question, texts)
                 for one, texts in zip(drawn, passages, strict=True)
@@ -116,7 +116,7 @@ def measure_language_model(
     return measured
 
 
-class _Search:
+class PassageSearch:
     """BM25 search of the passages of a world."""
 
     def __init__(self, corpus: Sequence[LabPassage]) -> None:
@@ -134,7 +134,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def _passages(drawn: DrawnQuestion, others: Sequence[LabPassage], random: Random) -> list[str]:
+def passages_for(drawn: DrawnQuestion, others: Sequence[LabPassage], random: Random) -> list[str]:
     """Return the passages that the question needs, and others up to three, in random order."""
     facts_of = {subject.name: subject.facts for film in drawn.films for subject in film.subjects()}
     needed = dict.fromkeys(fact.subject for fact in drawn.facts)

@@ -111,10 +111,15 @@ class Exercise:
 
 
 class ExerciseBook:
-    """Draws exercises. The model learns the known films of ``world``, the first ones best."""
+    """Draws exercises. The model learns the known films of ``world``, the first ones best.
 
-    def __init__(self, world: World, random: Random) -> None:
+    With ``rates`` of free words, every question requests one of them; otherwise some questions
+    request plain words.
+    """
+
+    def __init__(self, world: World, random: Random, *, rates: Sequence[float] = ()) -> None:
         self._random = random
+        self._rates = rates
         self._known = ListedFilms(world.known, popularity_weights(len(world.known)))
         self._new = NewFilms(tail_drawer(world.known, random))
 
@@ -130,7 +135,9 @@ class ExerciseBook:
             drawn = draw_question(random, self._known, random.choices(*_KNOWN_KINDS)[0])
         else:
             drawn = draw_question(random, self._new)
-        if random.random() < PLAIN_ANSWERS:
+        if self._rates:
+            drawn = drawn.freely(random.choice(self._rates))
+        elif random.random() < PLAIN_ANSWERS:
             drawn = drawn.plainly()
         prompt = layout.prompt(drawn.question, self._passages(kind, drawn, mix))
         return Exercise(kind, prompt, f" {drawn.answer_text(random)}")

@@ -17,10 +17,12 @@ from scaar.lab.questions.conversations import WORDS
 from scaar.lab.tags import SEARCH_TAGS, TURN_TAGS
 from scaar.lab.training.conversation_exercises import ConversationBook
 from scaar.lab.training.exercises import Exercise, ExerciseBook, Mix
+from scaar.lab.training.free_exercises import FreeBook
 from scaar.lab.training.reflection_exercises import ReflectionBook
 from scaar.lab.training.search_exercises import SearchBook
 from scaar.lab.training.sentence_exercises import SentenceBook
 from scaar.lab.training.tagged_exercises import TaggedExercise
+from scaar.lab.vocabulary import form_words
 from scaar.lab.world import build_world
 
 
@@ -171,7 +173,7 @@ class TaggedBook:
     ``words`` are tokens that the base does not have.
     """
 
-    book: type[ReflectionBook | SearchBook | ConversationBook]
+    book: type[ReflectionBook | SearchBook | ConversationBook | FreeBook]
     tags: tuple[str, ...]
     prompt_profile: str
     words: tuple[str, ...] = ()
@@ -181,6 +183,7 @@ TAGGED_BOOKS = {
     "reflection": TaggedBook(ReflectionBook, REFLECTION_TOKENS, "lab"),
     "search": TaggedBook(SearchBook, SEARCH_TAGS, "lab_search"),
     "conversation": TaggedBook(ConversationBook, TURN_TAGS, "lab_chat", WORDS),
+    "free": TaggedBook(FreeBook, (), "lab", tuple(form_words())),
 }
 """The exercises of continued trainings by name."""
 

@@ -17,7 +17,10 @@ from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import (
     LAB_CROSS_ENCODER,
+    LAB_LM_B,
     LAB_LM_CHAT,
+    LAB_LM_FREE,
+    LAB_LM_FREE_B,
     LAB_LM_REFLECT,
     LAB_LM_SEARCH,
     LAB_MEANING_ENCODER,
@@ -65,6 +68,8 @@ TRAININGS: dict[str, DecoderTraining | EncoderTraining] = {
     LAB_LM_CHAT: ContinuedTraining(
         seed=11, exercises="conversation", steps=600, rows=6, row_tokens=336, warm_up_steps=50
     ),
+    LAB_LM_FREE: ContinuedTraining(seed=12, exercises="free", steps=2_500, rows=8),
+    LAB_LM_FREE_B: ContinuedTraining(seed=13, base=LAB_LM_B, exercises="free", steps=2_500, rows=8),
     LAB_LM_REFLECT: ContinuedTraining(seed=8, exercises="reflection"),
     LAB_LM_SEARCH: ContinuedTraining(
         seed=9, exercises="search", steps=2_000, rows=6, row_tokens=560

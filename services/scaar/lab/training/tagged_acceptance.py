@@ -35,7 +35,8 @@ from scaar.lab.training.conversation_acceptance import (
     CONVERSATION_TARGETS,
     measure_conversations,
 )
-from scaar.lab.training.greedy import GreedyWriter
+from scaar.lab.training.free_acceptance import FREE_TARGETS, measure_free_writing
+from scaar.lab.training.greedy import GreedyWriter, Written
 from scaar.lab.training.tagged_exercises import facts_of
 from scaar.lab.world import Fact, World, build_world, draw_film
 
@@ -61,6 +62,7 @@ _TARGETS = {
     "reflection": REFLECTION_TARGETS,
     "search": SEARCH_TARGETS,
     "conversation": CONVERSATION_TARGETS,
+    "free": FREE_TARGETS,
 }
 _DECIDED = (Kind.ONE_HOP, Kind.COMPOSITIONAL)
 
@@ -80,7 +82,12 @@ def measure_tagged_model(
     def write(prompts: Sequence[str]) -> list[str]:
         return [each.text for each in writer.write(prompts)]
 
+    def tokens(written: Written) -> list[str]:
+        return [tokenizer.id_to_token(token) for token in written.ids]
+
     found = {"seed": seed, "questions_each": count}
+    if exercises == "free":
+        return found | measure_free_writing(world, random, count, writer.write, tokens)
     if exercises == "conversation":
         return found | measure_conversations(world, random, count, write)
     measure = _measure_reflection if exercises == "reflection" else _measure_search

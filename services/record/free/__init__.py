@@ -1,0 +1,1 @@
+"""The record of the models that write freely: policies where words that do not matter vary."""

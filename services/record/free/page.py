@@ -1,0 +1,79 @@
+"""docs/free-words.md: its head and its parts in order."""
+
+from record.ceiling import FRONTIERS, ORACLES
+from record.free.plan import CONTROLS, SWEEP
+from record.page import Page
+from record.pool import TUNED
+from record.sections import (
+    Part,
+    compare_settings,
+    compare_worlds,
+    describe_origin,
+    detect_wrong_drafts,
+    draw_sweep,
+)
+from scaar.lab.models import FREE_MODELS
+
+_HEAD = """\
+<!-- Made by make free-words from saved predictions. -->
+# Results with free words
+
+SCAAR expects that contributions help where many words of a draft vary freely.
+The models of this page, `lab-lm-free` and `lab-lm-free-b`, reason over several sentences as \
+`lab-lm` does, and write [six words without facts](sentence-forms.md#free-words-in-answers) after \
+each statement.
+The published policies, the [tuned policy](policies.md#tuned-policies) of each model and oracles \
+are compared on three worlds that nothing was chosen on.
+The scorer of `scaar` is `lab-meaning-encoder`, which was trained on whole sentences without \
+labels of words.
+
+Every number and every sentence between a command and the next heading is computed from saved \
+predictions.
+`make free-words` computes the predictions and writes this page.
+Run the commands in the project's folder."""
+
+
+def _of_model(model: str) -> tuple[Part, Part]:
+    kinds = tuple(f"{model}/{kind}-" for kind in (FRONTIERS, TUNED, ORACLES))
+    return (
+        Part(
+            f"Policies with {model}",
+            kinds,
+            "Policies at matched budgets of searches where every word without facts varies freely, "
+            "beside oracles, which know the facts of the world and cannot be served.",
+            compare_worlds,
+        ),
+        Part(
+            f"Detection with {model}",
+            kinds,
+            "How well each policy separates wrong drafts from right ones, on the same answers.",
+            detect_wrong_drafts,
+            commands=False,
+        ),
+    )
+
+
+PARTS = (
+    *(part for model in FREE_MODELS for part in _of_model(model)),
+    Part(
+        "The rate of free words",
+        f"{SWEEP}-",
+        "The same questions, with an increasing rate of free words among those without facts.",
+        draw_sweep,
+        minimum=2,
+    ),
+    Part(
+        "Controls of the contributions",
+        CONTROLS,
+        "`scaar` with its scorer and with controls that know less, beside variants of `flare`.",
+        compare_settings,
+    ),
+)
+
+
+FREE_WORDS = Page(
+    "free-words",
+    _HEAD,
+    PARTS,
+    Part("Provenance", CONTROLS, "Of the last comparison.", describe_origin),
+)
