@@ -106,6 +106,7 @@ def test_a_killed_run_continues_and_loses_no_prediction(lab_home: Path, tmp_path
     assert all(row in after for row in stored)
 
 
+@pytest.mark.long
 def test_one_process_runs_a_folder_and_an_interrupted_run_is_resumed(
     lab_home: Path, tmp_path: Path
 ) -> None:

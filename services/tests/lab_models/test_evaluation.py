@@ -124,6 +124,7 @@ def test_unknown_settings_and_questions_are_named(tmp_path: Path) -> None:
         assert caught.value.violations[0].field == field
 
 
+@pytest.mark.long
 def test_the_notebook_of_the_docs_runs(tmp_path: Path, lab_home: Path) -> None:
     shutil.copy(NOTEBOOK, tmp_path)
     notebook = nbformat.read(tmp_path / NOTEBOOK.name, as_version=4)

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import grpc
+import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from scaar.lab_servers.tgi import open_tgi_server
@@ -23,6 +24,7 @@ async def until_status(target: str, expected: int) -> None:
                 return
 
 
+@pytest.mark.long
 async def test_a_generator_is_ready_while_its_server_is(tmp_path: Path) -> None:
     async with AsyncExitStack() as first:
         server = await first.enter_async_context(open_tgi_server())

@@ -61,6 +61,7 @@ def test_a_tuned_policy_is_served_with_the_figures_of_its_tuning(
     )
 
 
+@pytest.mark.long
 def test_a_tuning_resumes_without_a_model_call_and_with_the_same_result(
     tuning: tuple[Path, Ran], tmp_path: Path
 ) -> None:

@@ -199,6 +199,7 @@ def test_a_signal_stops_all_services_and_frees_their_ports(
     assert_ports_free(base_port)
 
 
+@pytest.mark.long
 def test_a_service_that_exits_stops_all_and_is_named(lab_home: Path) -> None:
     base_port = free_base_port()
     with running(base_port, lab_home) as process:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import openai
+import pytest
 
 from scaar.testing.commands import run_scaar
 
@@ -42,6 +43,7 @@ def line_with(process: subprocess.Popen[str], text: str) -> str:
     return next(line for line in process.stderr if text in line)
 
 
+@pytest.mark.long
 def test_answers_cite_the_documents_of_a_folder(tmp_path: Path) -> None:
     folder, home, base_port = tmp_path / "films", tmp_path / "home", free_base_port()
     folder.mkdir()

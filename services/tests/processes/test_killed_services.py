@@ -136,7 +136,7 @@ async def load(platform: Platform, on_failure: str) -> AsyncIterator[Load]:
         ("generator", "fail", "unavailable"),
         pytest.param("scorer", "fail", "unavailable", marks=pytest.mark.long),
         pytest.param("retriever", "fail", "unavailable", marks=pytest.mark.long),
-        ("scorer", "accept_draft", "degraded"),
+        pytest.param("scorer", "accept_draft", "degraded", marks=pytest.mark.long),
         pytest.param("retriever", "accept_draft", "degraded", marks=pytest.mark.long),
     ],
 )
@@ -159,6 +159,7 @@ async def test_a_service_that_is_killed_under_load_comes_back(
     assert [line for line in orchestrator.output_lines() if opened in line]
 
 
+@pytest.mark.long
 async def test_a_service_that_hangs_under_load_is_not_waited_for_by_every_answer(
     platform: Platform,
 ) -> None:

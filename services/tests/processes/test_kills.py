@@ -85,7 +85,14 @@ KILLS = textwrap.dedent(
 )
 
 
-@pytest.mark.parametrize("mode", list(IndexMode))
+@pytest.mark.parametrize(
+    "mode",
+    [
+        IndexMode.CREATE,
+        IndexMode.REPLACE,
+        pytest.param(IndexMode.UPSERT, marks=pytest.mark.long),
+    ],
+)
 def test_a_builder_killed_before_any_step_leaves_the_old_index_or_the_new_one(
     mode: IndexMode, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ async def test_an_index_created_after_its_manifest_was_read_is_not_damaged(
     assert files.read_manifest("geo").passages == len(PASSAGES)
 
 
+@pytest.mark.long
 async def test_an_index_dropped_and_rebuilt_is_complete_or_missing(
     retriever: Bm25sRetriever,
 ) -> None:
