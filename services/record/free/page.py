@@ -1,11 +1,16 @@
 """docs/free-words.md: its head and its parts in order."""
 
-from record.ceiling import FRONTIERS, ORACLES
+from collections.abc import Sequence
+from pathlib import Path
+
+from record.ceiling import DEPLOYED, FRONTIERS, ORACLES, pooled
+from record.free.comparison import tuned_sentence, tuned_table
 from record.free.plan import CONTROLS, SWEEP
 from record.page import Page
 from record.pool import TUNED
 from record.sections import (
     Part,
+    PartContent,
     compare_settings,
     compare_worlds,
     describe_origin,
@@ -33,8 +38,13 @@ predictions.
 Run the commands in the project's folder."""
 
 
-def _of_model(model: str) -> tuple[Part, Part]:
-    kinds = tuple(f"{model}/{kind}-" for kind in (FRONTIERS, TUNED, ORACLES))
+def _tuned(folders: Sequence[Path]) -> PartContent:
+    pool = pooled(tuple(folders))
+    return PartContent((tuned_table(pool),), sentences=(tuned_sentence(pool),))
+
+
+def _of_model(model: str) -> tuple[Part, ...]:
+    kinds = tuple(f"{model}/{kind}-" for kind in (FRONTIERS, DEPLOYED, TUNED, ORACLES))
     return (
         Part(
             f"Policies with {model}",
@@ -42,6 +52,13 @@ def _of_model(model: str) -> tuple[Part, Part]:
             "Policies at matched budgets of searches where every word without facts varies freely, "
             "beside oracles, which know the facts of the world and cannot be served.",
             compare_worlds,
+        ),
+        Part(
+            f"The tuned policy with {model}",
+            kinds,
+            "The tuned policy at its own setting, on the same answers.",
+            _tuned,
+            commands=False,
         ),
         Part(
             f"Detection with {model}",

@@ -6,8 +6,8 @@ SCAAR's claim. Their scorer is the one that was trained without labels of words.
 
 from collections.abc import Iterator, Mapping
 
-from record.ceiling import FRONTIERS, ORACLES
-from record.plan import PLANNED_SENTENCES, SHIPPED, SHIPPED_PARTS, Entry, Step, subsets
+from record.ceiling import DEPLOYED, FRONTIERS, ORACLES
+from record.plan import PLANNED_SENTENCES, SHIPPED, Entry, Step, subsets
 from record.pool import TUNED
 from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, PLANNED, plan_of
 from scaar.evaluator.planning.settings import Value
@@ -65,7 +65,7 @@ def plan() -> tuple[Step, ...]:
 
 
 def _of_world(model: str, seed: int) -> Iterator[Step]:
-    """Yield the frontiers of the published policies, the tuned policy, and the oracles."""
+    """Yield published policies at several thetas and their own, the tuned one, and oracles."""
 
     def entry(
         kind: str,
@@ -90,7 +90,8 @@ def _of_world(model: str, seed: int) -> Iterator[Step]:
 
     plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in subsets(n))
     yield entry(FRONTIERS, PUBLISHED, grid=6)
-    yield entry(TUNED, ("perplexity",), tuned=(SHIPPED,), values=SHIPPED_PARTS, grid=6)
+    yield entry(DEPLOYED, PUBLISHED)
+    yield entry(TUNED, ("no_retrieval",), tuned=(SHIPPED,))
     yield entry(
         ORACLES,
         (ORACLE_ERROR, PLANNED),

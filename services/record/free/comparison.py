@@ -1,0 +1,78 @@
+"""The tuned policy beside every published one at the searches that the tuned one makes."""
+
+from record.ceiling import FRONTIERS, NEVER
+from record.pool import Pool, System, differing, estimated
+from record.tuning.comparison import tuned_system
+from scaar.evaluator.report.cells import estimated as estimated_cell
+from scaar.evaluator.report.cells import measure_title, number, text
+from scaar.evaluator.report.matched_budgets import NOT_REACHED
+from scaar.evaluator.report.model import Column, Table
+from scaar.evaluator.statistics.estimate import Estimate, holm
+from scaar.evaluator.statistics.selection import RETRIEVALS
+
+
+def tuned_table(pool: Pool) -> Table:
+    """Return the score of every published policy at the searches of the tuned one."""
+    tuned = tuned_system(pool)
+    (at,) = tuned.settings
+    own, budget = pool.of(at, pool.measure), _searches(pool, tuned)
+    found = {each.name: _difference(pool, tuned, each) for each in _published(pool)}
+    tested = [each.p for each in found.values() if each.p is not None]
+    corrected = dict(zip((x for x in found if found[x].p is not None), holm(tested), strict=True))
+    spent = estimated_cell(estimated(pool.of(at, RETRIEVALS)))
+    rows = [(text(tuned.name), estimated_cell(estimated(own)), text(""), text(""), text(""))]
+    for each in _published(pool):
+        rows.append(
+            (
+                text(each.name),
+                estimated_cell(estimated(pool.at(each, budget, pool.measure)), missing=NOT_REACHED),
+                estimated_cell(found[each.name]),
+                number(found[each.name].p),
+                number(corrected.get(each.name)),
+            )
+        )
+    return Table(
+        "tuned",
+        f"{tuned.name} beside the published policies at its searches",
+        (
+            Column("policy", "policy"),
+            Column(pool.measure, measure_title(pool.measure), decimals=3),
+            Column("difference", f"{tuned.name} minus it", decimals=3, signed=True),
+            Column("p", "p", decimals=4),
+            Column("p_holm", "p (Holm)", decimals=4),
+        ),
+        tuple(rows),
+        note=(
+            f"On {len(pool.table.questions)} questions. {tuned.name} makes {spent} searches per "
+            "question; published policies are interpolated at that number between their "
+            "neighbouring thetas. Intervals are paired, over entities."
+        ),
+    )
+
+
+def tuned_sentence(pool: Pool) -> str:
+    """Return what the tuned policy gains over the best published policy at its searches."""
+    tuned = tuned_system(pool)
+    found = {each.name: _difference(pool, tuned, each) for each in _published(pool)}
+    known = {name: each.value for name, each in found.items() if each.value is not None}
+    nearest = min(known, key=lambda name: known[name])
+    each = found[nearest]
+    return (
+        f"{tuned.name} makes {_searches(pool, tuned):.2f} searches per question; the best "
+        f"published policy at that number is {nearest}, from which it differs by "
+        f"{each.value:+.3f} [{each.low:+.3f}, {each.high:+.3f}] "
+        f"{measure_title(pool.measure)}."
+    )
+
+
+def _published(pool: Pool) -> list[System]:
+    return [each for each in pool.systems if each.kind == FRONTIERS and each.name != NEVER]
+
+
+def _searches(pool: Pool, tuned: System) -> float:
+    return float(pool.of(tuned.settings[0], RETRIEVALS)[0][0])
+
+
+def _difference(pool: Pool, tuned: System, other: System) -> Estimate:
+    found = pool.at(other, _searches(pool, tuned), pool.measure)
+    return differing(pool.of(tuned.settings[0], pool.measure), found)
