@@ -80,9 +80,9 @@ test-embedded: $(EMBEDDED)/.test ## run the client and the embedded engines with
 	  contract/test_bm25s_retriever.py lab_models/test_generator_onnx.py lab_models/test_generator.py \
 	  lab_models/test_scorer.py lab_models/test_ask.py)
 
-test-transformers: $(TRANSFORMERS)/.test $(TRANSFORMERS_5)/.test ## compare the lab models and an English encoder with transformers 4, the tokenizers also with 5 (6 GB to install)
+test-transformers: $(TRANSFORMERS)/.test $(TRANSFORMERS_5)/.test ## compare the lab models and an English encoder with transformers 4, the tokenizers also with 5 (6 GB to install; LONG=no: two minutes less)
 	@$(TRANSFORMERS_5)/bin/python -m pytest integration_tests/transformers/test_tokenizers.py
-	@$(TRANSFORMERS)/bin/python -m pytest integration_tests/transformers
+	@$(TRANSFORMERS)/bin/python -m pytest -m "$(SELECTED)" integration_tests/transformers
 
 test-go: $(VENV)/.dev ## run the Go example of docs/clients.md (needs Go and its module proxy)
 	@$(BIN)/python -m pytest integration_tests/go

@@ -124,6 +124,7 @@ def test_the_attention_that_each_head_receives_agrees(answered, model, language_
         np.testing.assert_allclose(most, expected, atol=1e-5)
 
 
+@pytest.mark.long
 def test_a_text_that_fills_the_context_is_read_alike(model, language_model):
     ids = language_model.encode(" ".join(PASSAGES.values()))[: language_model.max_total_tokens]
     with torch.no_grad():

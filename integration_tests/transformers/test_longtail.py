@@ -105,6 +105,7 @@ def test_the_lab_is_labelled_by_one_command_and_again_without_work(tmp_path: Pat
     assert run_scaar(*requested, "--model", FOLDER, "--out", str(out)).out == ran.out
 
 
+@pytest.mark.long
 def test_the_record_of_the_long_tail_is_run_and_made_into_its_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
