@@ -76,7 +76,7 @@ class Part:
     @property
     def stem(self) -> str:
         """The prefix of the names of its figures."""
-        return self._prefixes[-1].rstrip("-")
+        return self._prefixes[-1].rstrip("-").replace("/", "-")
 
     def among(self, finished: Sequence[FinishedEvaluation]) -> list[FinishedEvaluation]:
         """Return the evaluations of the part; none if some that it needs are missing."""
@@ -264,7 +264,8 @@ def _cost_model(folders: Sequence[Path]) -> PartContent:
     )
 
 
-def _factorial(folders: Sequence[Path]) -> PartContent:
+def compare_factors(folders: Sequence[Path]) -> PartContent:
+    """Return the tables of triggers with equal queries, over worlds."""
     pool = pooled(tuple(folders))
     return PartContent((factorial_table(pool),), (effects_table(pool),))
 
@@ -321,7 +322,7 @@ PARTS = (
         "factorial-",
         "Triggers with the same queries, with and without the exclusion of passages that the "
         "answer has already read, on the worlds of the oracles.",
-        _factorial,
+        compare_factors,
     ),
     Part(
         "Triggers by queries",

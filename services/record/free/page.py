@@ -5,12 +5,12 @@ from pathlib import Path
 
 from record.ceiling import DEPLOYED, FRONTIERS, ORACLES, pooled
 from record.free.comparison import tuned_sentence, tuned_table
-from record.free.plan import CONTROLS, SWEEP
+from record.free.plan import BY_ROLE, CONTROLS, FACTORIAL, SWEEP
 from record.page import Page
-from record.pool import TUNED
 from record.sections import (
     Part,
     PartContent,
+    compare_factors,
     compare_settings,
     compare_worlds,
     describe_origin,
@@ -44,7 +44,7 @@ def _tuned(folders: Sequence[Path]) -> PartContent:
 
 
 def _of_model(model: str) -> tuple[Part, ...]:
-    kinds = tuple(f"{model}/{kind}-" for kind in (FRONTIERS, DEPLOYED, TUNED, ORACLES))
+    kinds = tuple(f"{model}/{kind}-" for kind in (FRONTIERS, DEPLOYED, ORACLES))
     return (
         Part(
             f"Policies with {model}",
@@ -83,6 +83,20 @@ PARTS = (
         "Controls of the contributions",
         CONTROLS,
         "`scaar` with its scorer and with controls that know less, beside variants of `flare`.",
+        compare_settings,
+    ),
+    Part(
+        "Triggers by queries at a matched budget",
+        f"{FACTORIAL}-",
+        "Triggers with the same queries, with and without the exclusion of passages that the "
+        "answer has already read; added after the results above had been seen.",
+        compare_factors,
+    ),
+    Part(
+        "A scorer that knows the roles of words",
+        BY_ROLE,
+        "The same policies with `lab-cross-encoder`, which was trained on labels of words by their "
+        "role: an upper bound, added after the other results had been seen.",
         compare_settings,
     ),
 )

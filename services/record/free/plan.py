@@ -7,8 +7,7 @@ SCAAR's claim. Their scorer is the one that was trained without labels of words.
 from collections.abc import Iterator, Mapping
 
 from record.ceiling import DEPLOYED, FRONTIERS, ORACLES
-from record.plan import PLANNED_SENTENCES, SHIPPED, Entry, Step, subsets
-from record.pool import TUNED
+from record.plan import FACTORIAL_QUERIES, PLANNED_SENTENCES, SHIPPED, Entry, Step, subsets
 from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, PLANNED, plan_of
 from scaar.evaluator.planning.settings import Value
 from scaar.lab.models import FREE_MODELS, LAB_LM_FREE, LAB_MEANING_ENCODER
@@ -24,6 +23,9 @@ SWEPT = ("no_retrieval", "flare", "perplexity", "scaar")
 """Policies of the sweep."""
 SWEEP, CONTROLS = "sweep", "controls"
 """The evaluations at every rate of free words, and those of controls of the scorer."""
+BY_ROLE, FACTORIAL = "by-role", "factorial"
+"""Evaluations that were added after the others had been seen: with a scorer that was trained on
+labels of words by their role, and triggers with equal queries."""
 FULL: Mapping[str, float] = {"freedom": 1.0}
 PUBLISHED = (
     *("no_retrieval", "single_round", "fixed_length", "flare", "dragin", "etc"),
@@ -61,11 +63,31 @@ def plan() -> tuple[Step, ...]:
         installation=INSTALLATION,
         seed=SWEEP_WORLD,
     )
-    return (*models, *sweep, controls)
+    by_role = Entry(
+        name=BY_ROLE,
+        limit=QUESTIONS,
+        policies=SWEPT,
+        grid=6,
+        model=LAB_LM_FREE,
+        parameters=FULL,
+        seed=SWEEP_WORLD,
+    )
+    factorial = Entry(
+        name=f"{FACTORIAL}-{SWEEP_WORLD}",
+        limit=QUESTIONS,
+        policies=("flare", "scaar", "perplexity"),
+        values={"query": FACTORIAL_QUERIES, "exclude_seen": ("none", "seen")},
+        grid=4,
+        model=LAB_LM_FREE,
+        parameters=FULL,
+        seed=SWEEP_WORLD,
+        installation=INSTALLATION,
+    )
+    return (*models, *sweep, controls, by_role, factorial)
 
 
 def _of_world(model: str, seed: int) -> Iterator[Step]:
-    """Yield published policies at several thetas and their own, the tuned one, and oracles."""
+    """Yield policies at several thetas and at their own, with the tuned one, and oracles."""
 
     def entry(
         kind: str,
@@ -90,8 +112,7 @@ def _of_world(model: str, seed: int) -> Iterator[Step]:
 
     plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in subsets(n))
     yield entry(FRONTIERS, PUBLISHED, grid=6)
-    yield entry(DEPLOYED, PUBLISHED)
-    yield entry(TUNED, ("no_retrieval",), tuned=(SHIPPED,))
+    yield entry(DEPLOYED, PUBLISHED, tuned=(SHIPPED,))
     yield entry(
         ORACLES,
         (ORACLE_ERROR, PLANNED),

@@ -22,7 +22,9 @@ def test_each_model_is_compared_with_oracles_on_worlds_of_its_own() -> None:
     names = {each.name for each in plan()}
     for model in FREE_MODELS:
         for seed in WORLDS:
-            assert {f"{model}/{kind}-{seed}" for kind in ("frontiers", "tuned", "oracles")} <= names
+            assert {
+                f"{model}/{kind}-{seed}" for kind in ("frontiers", "deployed", "oracles")
+            } <= names
     assert not set(WORLDS) & {11, 12, *CAREFUL_SEEDS, *TUNING_WORLDS, *RESULTS_WORLDS}
 
 
