@@ -32,7 +32,10 @@ README_PAGES: Mapping[str, str] = {
     "integration_tests/README.md": "integration-tests.md",
 }
 """Pages of the site that lie outside docs/, by their path in the repository."""
-INCLUDED = ("results/outdated.md", "results/why.md", "longtail/why.md", "methods/why.md")
+INCLUDED = (
+    "results/outdated.md",
+    *(f"{page}/why.md" for page in ("results", "longtail", "methods", "free-words")),
+)
 """Files of docs/ that other pages include, and that are no pages themselves."""
 EXAMPLES = "examples/"
 """Folder of docs/ with code that is no part of the site."""

@@ -19,7 +19,6 @@ def tuned_table(pool: Pool) -> Table:
     found = {each.name: _difference(pool, tuned, each) for each in _published(pool)}
     tested = [each.p for each in found.values() if each.p is not None]
     corrected = dict(zip((x for x in found if found[x].p is not None), holm(tested), strict=True))
-    spent = estimated_cell(estimated(pool.of(at, RETRIEVALS)))
     rows = [(text(tuned.name), estimated_cell(estimated(own)), text(""), text(""), text(""))]
     for each in _published(pool):
         rows.append(
@@ -43,8 +42,8 @@ def tuned_table(pool: Pool) -> Table:
         ),
         tuple(rows),
         note=(
-            f"On {len(pool.table.questions)} questions. {tuned.name} makes {spent} searches per "
-            "question; published policies are interpolated at that number between their "
+            f"On {len(pool.table.questions)} questions. {tuned.name} makes {budget:.2f} searches "
+            "per question; published policies are interpolated at that number between their "
             "neighbouring thetas. Intervals are paired, over entities."
         ),
     )

@@ -20,7 +20,7 @@ from record.sections import (
 from scaar.lab.models import FREE_MODELS
 
 _HEAD = """\
-<!-- Made by make free-words from saved predictions. -->
+<!-- Made by make free-words from saved predictions; free-words/why.md is written by hand. -->
 # Results with free words
 
 SCAAR expects that contributions help where many words of a draft vary freely.
