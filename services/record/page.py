@@ -38,7 +38,8 @@ Every number and every sentence between a command and the next heading is comput
 predictions.
 `make results` computes the predictions and writes this page.
 [Evaluations](evaluations.md) describes how policies are compared, [lab](lab.md) the world and \
-its models; [queries](queries.md) has the results on real English drafts.
+its models; [queries](queries.md) has the results on real English drafts, and \
+[free words](free-words.md) those of two models whose sentences vary more.
 Run the commands in the project's folder."""
 RESULTS = Page("results", _HEAD, PARTS, ORIGIN)
 
