@@ -106,5 +106,5 @@ FREE_WORDS = Page(
     "free-words",
     _HEAD,
     PARTS,
-    Part("Provenance", CONTROLS, "Of the last comparison.", describe_origin),
+    Part("Provenance", CONTROLS, "Of the controls of the contributions.", describe_origin),
 )
