@@ -19,7 +19,9 @@ from .scene import COUNT, POLICIES, Broker, Outcome, Scene, until
 BROKERS = pytest.mark.parametrize(
     "broker_kind", ["none", "redis", pytest.param("rabbitmq", marks=pytest.mark.long)]
 )
-WITH_AND_WITHOUT_BROKER = pytest.mark.parametrize("broker_kind", ["none", "redis"])
+WITH_AND_WITHOUT_BROKER = pytest.mark.parametrize(
+    "broker_kind", [pytest.param("none", marks=pytest.mark.long), "redis"]
+)
 
 
 @BROKERS
