@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scaar.cli.eval import options
 from scaar.cli.json_lines import print_json_lines
 from scaar.cli.lab.openai import openai
 from scaar.cli.lab.tgi import tgi
@@ -71,19 +72,32 @@ def questions(
             show_default=False,
         ),
     ] = None,
+    freedom: options.Freedom = None,
 ) -> None:
     """Print questions with answers and supporting passages."""
     if sentences is not None:
         if style != 1.0:
             raise InvalidRequest.of("--style", "does not apply to sentence forms; omit it")
+        if freedom is not None:
+            raise InvalidRequest.of("--freedom", "does not apply to sentence forms; omit it")
         _print_form_questions(sentences, seed, count=count, split=split)
         return
     with lab_required("scaar lab"):
         from scaar.lab.questions import draw_questions
+        from scaar.lab.sentences.forms import RATES
         from scaar.lab.world import build_world
+    if freedom is not None and freedom not in RATES:
+        listed = ", ".join(f"{each:g}" for each in RATES)
+        raise InvalidRequest.of("--freedom", f"must be one of {listed}, not {freedom:g}")
+    if freedom is not None and style != 1.0:
+        raise InvalidRequest.of("--style", "does not apply to free words; omit it")
     try:
         drawn = draw_questions(
-            build_world(seed), count=count, split=split and split.value, style=style
+            build_world(seed),
+            count=count,
+            split=split and split.value,
+            style=style,
+            freedom=freedom,
         )
     except ValueError as error:
         raise InvalidRequest.of("--count", str(error).removeprefix("count ")) from error

@@ -71,6 +71,18 @@ def test_the_other_questions_ask_for_plain_words() -> None:
     assert "--style" in result.stderr
 
 
+def test_the_questions_ask_for_free_words() -> None:
+    free = lines("questions", "--count", "6", "--freedom", "1")
+    assert all(str(each["question"]).endswith("with full freedom.") for each in free)
+    for options, expected in (
+        (("--freedom", "0.3"), "--freedom: must be one of 0, 0.25, 0.5, 1, not 0.3"),
+        (("--freedom", "1", "--style", "0"), "--style: does not apply to free words; omit it"),
+        (("--freedom", "1", "--sentences", "12/2/0.5"), "--freedom: does not apply to sentence"),
+    ):
+        with pytest.raises(InvalidRequest, match=expected):
+            CliRunner().invoke(app, ["questions", *options], catch_exceptions=False)
+
+
 @pytest.mark.slow
 def test_a_seed_always_gives_the_same_world() -> None:
     assert lines("passages", "--seed", "5") == lines("passages", "--seed", "5")
