@@ -82,6 +82,7 @@ SHIPPED_PARTS: Mapping[str, tuple[Value, ...]] = {
     "mask_below": (0.8,),
 }
 """Its settings beside its trigger, perplexity, and its theta."""
+ORACLE_POLICIES = (ORACLE_ERROR, PLANNED)
 FACTORIAL_QUERIES = ("current_sentence", "pfq")
 PLANNED_SENTENCES = 4
 """Number of sentences of which every set is planned; no answer states more facts."""
@@ -198,7 +199,6 @@ def plan() -> tuple[Entry, ...]:
 
 def entries_of_world(seed: int) -> Iterator[Entry]:
     """Yield the evaluations of a world: frontiers, policies as deployed, oracles, a factorial."""
-    plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in subsets(n))
     yield Entry(name=f"frontiers-{seed}", limit=WORLD_QUESTIONS, grid=6, seed=seed)
     yield Entry(name=f"deployed-{seed}", limit=WORLD_QUESTIONS, seed=seed)
     yield Entry(
@@ -213,11 +213,8 @@ def entries_of_world(seed: int) -> Iterator[Entry]:
     yield Entry(
         name=f"oracles-{seed}",
         limit=WORLD_QUESTIONS,
-        policies=(ORACLE_ERROR, PLANNED),
-        values={
-            "query": ("current_sentence", ORACLE),
-            "theta": tuple(sorted(int(plan_of(each)) for each in plans)),
-        },
+        policies=ORACLE_POLICIES,
+        values=oracle_values(),
         seed=seed,
     )
     yield Entry(
@@ -236,9 +233,17 @@ def _tuned_setting(name: str, model: str) -> Setting:
     return Setting(name, TunedPolicies((artefact,)).resolve(PolicyRequest(name)))
 
 
-def subsets(size: int) -> Iterator[tuple[int, ...]]:
-    """Yield every set of ``size`` planned sentences."""
-    return itertools.combinations(range(PLANNED_SENTENCES), size)
+def oracle_values() -> Mapping[str, tuple[Value, ...]]:
+    """Return the settings of the oracles: each query, and every set of planned retrievals."""
+    plans = (
+        set(each)
+        for size in range(PLANNED_SENTENCES + 1)
+        for each in itertools.combinations(range(PLANNED_SENTENCES), size)
+    )
+    return {
+        "query": ("current_sentence", ORACLE),
+        "theta": tuple(sorted(int(plan_of(each)) for each in plans)),
+    }
 
 
 _COMPARED = ("no_retrieval", "single_round", "ircot", "flare", "dragin", "scaar")

@@ -5,11 +5,10 @@ SCAAR's claim. Their scorer is the one that was trained without labels of words.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from record.ceiling import DEPLOYED, FRONTIERS, ORACLES
-from record.plan import FACTORIAL_QUERIES, PLANNED_SENTENCES, SHIPPED, Entry, Step, subsets
-from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, PLANNED, plan_of
-from scaar.evaluator.planning.settings import Value
+from record.plan import FACTORIAL_QUERIES, ORACLE_POLICIES, SHIPPED, Entry, Step, oracle_values
 from scaar.lab.models import FREE_MODELS, LAB_LM_FREE, LAB_MEANING_ENCODER
 from scaar.lab.sentences.forms import RATES
 
@@ -37,87 +36,43 @@ INSTALLATION: Mapping[str, str] = {
 }
 
 
+_COMMON = Entry(
+    name="",
+    limit=QUESTIONS,
+    model=LAB_LM_FREE,
+    parameters=FULL,
+    installation=INSTALLATION,
+    seed=SWEEP_WORLD,
+)
+
+
 def plan() -> tuple[Step, ...]:
     """Return every step of the record."""
     models = (entry for model in FREE_MODELS for seed in WORLDS for entry in _of_world(model, seed))
-    sweep = (
-        Entry(
-            name=f"{SWEEP}-{rate:g}",
-            limit=QUESTIONS,
-            policies=SWEPT,
-            grid=6,
-            model=LAB_LM_FREE,
-            parameters={"freedom": rate},
-            installation=INSTALLATION,
-            seed=SWEEP_WORLD,
-        )
-        for rate in RATES
+    swept = replace(_COMMON, policies=SWEPT, grid=6)
+    return (
+        *models,
+        *(replace(swept, name=f"{SWEEP}-{rate:g}", parameters={"freedom": rate}) for rate in RATES),
+        replace(_COMMON, name=CONTROLS, ablation="scorer", grid=6),
+        replace(swept, name=BY_ROLE, installation={}),
+        replace(
+            _COMMON,
+            name=f"{FACTORIAL}-{SWEEP_WORLD}",
+            policies=("flare", "scaar", "perplexity"),
+            values={"query": FACTORIAL_QUERIES, "exclude_seen": ("none", "seen")},
+            grid=4,
+        ),
     )
-    controls = Entry(
-        name=CONTROLS,
-        limit=QUESTIONS,
-        ablation="scorer",
-        grid=6,
-        model=LAB_LM_FREE,
-        parameters=FULL,
-        installation=INSTALLATION,
-        seed=SWEEP_WORLD,
-    )
-    by_role = Entry(
-        name=BY_ROLE,
-        limit=QUESTIONS,
-        policies=SWEPT,
-        grid=6,
-        model=LAB_LM_FREE,
-        parameters=FULL,
-        seed=SWEEP_WORLD,
-    )
-    factorial = Entry(
-        name=f"{FACTORIAL}-{SWEEP_WORLD}",
-        limit=QUESTIONS,
-        policies=("flare", "scaar", "perplexity"),
-        values={"query": FACTORIAL_QUERIES, "exclude_seen": ("none", "seen")},
-        grid=4,
-        model=LAB_LM_FREE,
-        parameters=FULL,
-        seed=SWEEP_WORLD,
-        installation=INSTALLATION,
-    )
-    return (*models, *sweep, controls, by_role, factorial)
 
 
 def _of_world(model: str, seed: int) -> Iterator[Step]:
     """Yield policies at several thetas and at their own, with the tuned one, and oracles."""
-
-    def entry(
-        kind: str,
-        policies: tuple[str, ...],
-        *,
-        tuned: tuple[str, ...] = (),
-        values: Mapping[str, tuple[Value, ...]] | None = None,
-        grid: int | None = None,
-    ) -> Entry:
-        return Entry(
-            name=f"{model}/{kind}-{seed}",
-            limit=QUESTIONS,
-            policies=policies,
-            tuned=tuned,
-            values=values or {},
-            grid=grid,
-            model=model,
-            parameters=FULL,
-            seed=seed,
-            installation=INSTALLATION,
-        )
-
-    plans = (set(each) for n in range(PLANNED_SENTENCES + 1) for each in subsets(n))
-    yield entry(FRONTIERS, PUBLISHED, grid=6)
-    yield entry(DEPLOYED, PUBLISHED, tuned=(SHIPPED,))
-    yield entry(
-        ORACLES,
-        (ORACLE_ERROR, PLANNED),
-        values={
-            "query": ("current_sentence", ORACLE),
-            "theta": tuple(sorted(int(plan_of(each)) for each in plans)),
-        },
+    common = replace(_COMMON, model=model, seed=seed)
+    yield replace(common, name=f"{model}/{FRONTIERS}-{seed}", policies=PUBLISHED, grid=6)
+    yield replace(common, name=f"{model}/{DEPLOYED}-{seed}", policies=PUBLISHED, tuned=(SHIPPED,))
+    yield replace(
+        common,
+        name=f"{model}/{ORACLES}-{seed}",
+        policies=ORACLE_POLICIES,
+        values=oracle_values(),
     )

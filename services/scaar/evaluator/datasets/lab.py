@@ -19,8 +19,6 @@ DEFAULT_SEED = 2_000
 """The first of the worlds for reports, which the lab's models have never seen."""
 DEFAULT_COUNT = 500
 MAX_SEED = 2**31
-FREEDOMS = (0.0, 0.25, 0.5, 1.0)
-"""Shares of free words, those of ``scaar.lab.sentences.forms.RATES``."""
 RANKS = (50, 200, 800)
 """Upper bounds of the ranks of known films: well known, half known, hardly known.
 
@@ -104,8 +102,10 @@ def _style(source: Source) -> float:
 def _freedom(source: Source) -> float | None:
     if source.freedom is None:
         return None
-    if source.freedom not in FREEDOMS:
-        listed = ", ".join(f"{each:g}" for each in FREEDOMS)
+    from scaar.lab.sentences.forms import RATES
+
+    if source.freedom not in RATES:
+        listed = ", ".join(f"{each:g}" for each in RATES)
         raise InvalidRequest.of("freedom", f"must be one of {listed}, not {source.freedom:g}")
     if source.style is not None:
         raise InvalidRequest.of("freedom", "cannot be combined with style")

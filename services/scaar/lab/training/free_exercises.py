@@ -1,4 +1,4 @@
-"""Training exercises of the models that write freely: those of the base, most with free words."""
+"""Training exercises of the models that write freely: those of the base, with free words."""
 
 from random import Random
 
@@ -25,7 +25,6 @@ class FreeBook:
     """Draws exercises, each with one of the rates of free words."""
 
     def __init__(self, world: World, random: Random) -> None:
-        self._random = random
         self._answers = ExerciseBook(world, random, rates=RATES)
 
     def draw(self) -> TaggedExercise:

@@ -4,7 +4,6 @@ from random import Random
 
 import pytest
 
-from scaar.evaluator.datasets.lab import FREEDOMS
 from scaar.lab.free_statements import OTHERS, state_freely, without_others
 from scaar.lab.questions import draw_questions
 from scaar.lab.reading import read_fact
@@ -55,7 +54,6 @@ def test_the_questions_are_the_same_at_every_rate_and_say_it() -> None:
         assert [(each.id, each.answers) for each in free] == [
             (each.id, each.answers) for each in plain
         ]
-    assert FREEDOMS == RATES
     with pytest.raises(ValueError, match=r"freedom must be one of 0\.0, 0\.25, 0\.5, 1\.0"):
         draw_questions(WORLD, count=1, freedom=0.3)
 
