@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from scaar.core.records import AnswerRecord
 from scaar.core.types import (
     AnswerDrafted,
+    PassagesRetrieved,
     QuestionRewritten,
+    ReadPassage,
+    RetrievedPassage,
     SentenceAccepted,
     SentenceJudged,
     Token,
@@ -18,33 +21,41 @@ from scaar.core.types import (
 class RecordedDraft:
     """A recorded judgement with the tokens of its draft; None if they are not in the record.
 
-    ``question`` and ``accepted`` are what its query is made of beside the draft.
+    ``question``, ``accepted`` and ``read`` are what its query is made of beside the draft.
     """
 
     judged: SentenceJudged
     tokens: tuple[Token, ...] | None
     question: str
     accepted: tuple[str, ...]
+    read: tuple[ReadPassage, ...]
 
 
 def drafts_in(record: AnswerRecord) -> Iterator[RecordedDraft]:
     """Yield the judged drafts of an answer with their tokens, and what was known before them."""
     tokens: dict[int, list[Token]] = {}
     question, accepted = record.request.last_question, list[str]()
+    found, read = dict[str, RetrievedPassage](), dict[str, ReadPassage]()
     for event in record.events:
         match event:
             case QuestionRewritten():
                 question = event.question
             case AnswerDrafted():
                 # The answer is written again.
-                accepted = []
+                accepted, read = [], {}
+            case PassagesRetrieved():
+                found.update((each.id, each) for each in event.passages)
             case TokenDrafted():
                 tokens.setdefault(event.sentence, []).append(event.token)
             case SentenceJudged():
-                found = _tokens_of(event, tokens.pop(event.sentence, []))
-                yield RecordedDraft(event, found, question, tuple(accepted))
+                written = _tokens_of(event, tokens.pop(event.sentence, []))
+                passages = tuple(read.values())
+                yield RecordedDraft(event, written, question, tuple(accepted), passages)
             case SentenceAccepted():
                 accepted.append(event.accepted.text)
+                for name in event.accepted.passage_ids:
+                    if name in found:
+                        read.setdefault(name, ReadPassage.of(found[name]))
             case _:
                 pass
 

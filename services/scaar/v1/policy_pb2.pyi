@@ -821,7 +821,7 @@ Global___PerplexityPolicy: _TypeAlias = PerplexityPolicy  # noqa: Y015
 class PolicyOverrides(_message.Message):
     """Settings that replace those of a policy. Every trigger can be combined with every query
     formulation. The formulations that use the draft (current_sentence,
-    content_words, pfq, span_masked, uncovered_question, fused, entity_relation, attention,
+    content_words, pfq, span_masked, uncovered_question, fused, bridged, entity_relation, attention,
     attention_reference) require a policy that judges drafts. INVALID_ARGUMENT for a
     setting that the policy does not have, and for a setting that has no effect in combination with
     the others.

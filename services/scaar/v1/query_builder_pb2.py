@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cscaar/v1/query_builder.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\"\x9b\x02\n\rQuerySettings\x12\x1b\n\x0b\x66ormulation\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x18\n\x10include_question\x18\x02 \x01(\x08\x12\x12\n\x05\x61lpha\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12,\n\nword_order\x18\x04 \x01(\x0e\x32\x13.scaar.v1.WordOrderH\x01\x88\x01\x01\x12\x1a\n\rlast_n_tokens\x18\x05 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\tmax_words\x18\x06 \x01(\x05H\x03\x88\x01\x01\x12\x16\n\ttop_words\x18\x07 \x01(\x05H\x04\x88\x01\x01\x42\x08\n\x06_alphaB\r\n\x0b_word_orderB\x10\n\x0e_last_n_tokensB\x0c\n\n_max_wordsB\x0c\n\n_top_words\"\xb1\x02\n\nJudgedWord\x12\x15\n\x04text\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x18\n\x0bprobability\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tthreshold\x18\x05 \x01(\x01\x12\x11\n\tuncertain\x18\x06 \x01(\x08\x12\x19\n\x0c\x63ontribution\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06\x63\x61pped\x18\x08 \x01(\x08\x12\x12\n\x05value\x18\t \x01(\x01H\x02\x88\x01\x01\x12\x14\n\x07\x65ntropy\x18\n \x01(\x01H\x03\x88\x01\x01\x12\x16\n\tattention\x18\x0b \x01(\x01H\x04\x88\x01\x01\x42\x0e\n\x0c_probabilityB\x0f\n\r_contributionB\x08\n\x06_valueB\n\n\x08_entropyB\x0c\n\n_attention\"\xa7\x02\n\x11\x42uildQueryRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12)\n\x08settings\x18\x02 \x01(\x0b\x32\x17.scaar.v1.QuerySettings\x12,\n\x05words\x18\x03 \x03(\x0b\x32\x14.scaar.v1.JudgedWordB\x07\xa2\xbb\x18\x03\x08\x80\x08\x12\x1d\n\x08\x61\x63\x63\x65pted\x18\x04 \x03(\tB\x0b\xa2\xbb\x18\x07\x08\x80\x08\x10\x80\x80\x08\x12!\n\rrecent_tokens\x18\x05 \x03(\tB\n\xa2\xbb\x18\x06\x08\x80\x08\x10\x80\x08\x12\x32\n\x08\x61ttended\x18\x06 \x03(\x0b\x32\x16.scaar.v1.AttendedWordB\x08\xa2\xbb\x18\x04\x08\x80\x80\x01\x12\x19\n\x07passage\x18\x07 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02:\r\xa2\xbb\x18\t\x08\x80\x80\x80\x01\x10\x80\x80\x04\"8\n\x0c\x41ttendedWord\x12\x15\n\x04text\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x11\n\tattention\x18\x02 \x01(\x01\"4\n\x12\x42uildQueryResponse\x12\x1e\n\x05query\x18\x01 \x01(\x0b\x32\x0f.scaar.v1.Query\"_\n\x05Query\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0b\x66ormulation\x18\x02 \x01(\t\x12\x0c\n\x04kept\x18\x03 \x03(\x05\x12\x11\n\tfell_back\x18\x04 \x01(\x08\x12\x12\n\nfused_with\x18\x05 \x01(\t\"^\n\tQueryWord\x12\x0c\n\x04kept\x18\x01 \x01(\x08\x12\'\n\x0bleft_out_by\x18\x02 \x03(\x0e\x32\x12.scaar.v1.WordRule\x12\x11\n\x04rank\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_rank*Y\n\tWordOrder\x12\x1a\n\x16WORD_ORDER_UNSPECIFIED\x10\x00\x12\x13\n\x0fWORD_ORDER_TEXT\x10\x01\x12\x1b\n\x17WORD_ORDER_CONTRIBUTION\x10\x02*\xcc\x01\n\x08WordRule\x12\x19\n\x15WORD_RULE_UNSPECIFIED\x10\x00\x12\x17\n\x13WORD_RULE_UNCERTAIN\x10\x01\x12\x1a\n\x16WORD_RULE_CONTRIBUTION\x10\x02\x12\x18\n\x14WORD_RULE_WORD_CLASS\x10\x03\x12\x12\n\x0eWORD_RULE_SPAN\x10\x04\x12\x14\n\x10WORD_RULE_ENTITY\x10\x05\x12\x17\n\x13WORD_RULE_MAX_WORDS\x10\x06\x12\x13\n\x0fWORD_RULE_OTHER\x10\x07\x32^\n\x13QueryBuilderService\x12G\n\nBuildQuery\x12\x1b.scaar.v1.BuildQueryRequest\x1a\x1c.scaar.v1.BuildQueryResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cscaar/v1/query_builder.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\"\x9b\x02\n\rQuerySettings\x12\x1b\n\x0b\x66ormulation\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10@\x12\x18\n\x10include_question\x18\x02 \x01(\x08\x12\x12\n\x05\x61lpha\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12,\n\nword_order\x18\x04 \x01(\x0e\x32\x13.scaar.v1.WordOrderH\x01\x88\x01\x01\x12\x1a\n\rlast_n_tokens\x18\x05 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\tmax_words\x18\x06 \x01(\x05H\x03\x88\x01\x01\x12\x16\n\ttop_words\x18\x07 \x01(\x05H\x04\x88\x01\x01\x42\x08\n\x06_alphaB\r\n\x0b_word_orderB\x10\n\x0e_last_n_tokensB\x0c\n\n_max_wordsB\x0c\n\n_top_words\"\xb1\x02\n\nJudgedWord\x12\x15\n\x04text\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x18\n\x0bprobability\x18\x04 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\tthreshold\x18\x05 \x01(\x01\x12\x11\n\tuncertain\x18\x06 \x01(\x08\x12\x19\n\x0c\x63ontribution\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x0e\n\x06\x63\x61pped\x18\x08 \x01(\x08\x12\x12\n\x05value\x18\t \x01(\x01H\x02\x88\x01\x01\x12\x14\n\x07\x65ntropy\x18\n \x01(\x01H\x03\x88\x01\x01\x12\x16\n\tattention\x18\x0b \x01(\x01H\x04\x88\x01\x01\x42\x0e\n\x0c_probabilityB\x0f\n\r_contributionB\x08\n\x06_valueB\n\n\x08_entropyB\x0c\n\n_attention\"\xd4\x02\n\x11\x42uildQueryRequest\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12)\n\x08settings\x18\x02 \x01(\x0b\x32\x17.scaar.v1.QuerySettings\x12,\n\x05words\x18\x03 \x03(\x0b\x32\x14.scaar.v1.JudgedWordB\x07\xa2\xbb\x18\x03\x08\x80\x08\x12\x1d\n\x08\x61\x63\x63\x65pted\x18\x04 \x03(\tB\x0b\xa2\xbb\x18\x07\x08\x80\x08\x10\x80\x80\x08\x12!\n\rrecent_tokens\x18\x05 \x03(\tB\n\xa2\xbb\x18\x06\x08\x80\x08\x10\x80\x08\x12\x32\n\x08\x61ttended\x18\x06 \x03(\x0b\x32\x16.scaar.v1.AttendedWordB\x08\xa2\xbb\x18\x04\x08\x80\x80\x01\x12\x19\n\x07passage\x18\x07 \x01(\tB\x08\xa2\xbb\x18\x04\x10\x80\x80\x02\x12+\n\x04read\x18\x08 \x03(\x0b\x32\x15.scaar.v1.ReadPassageB\x06\xa2\xbb\x18\x02\x08@:\r\xa2\xbb\x18\t\x08\x80\x80\x80\x01\x10\x80\x80\x04\"J\n\x0bReadPassage\x12\x16\n\x05title\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x15\n\x04text\x18\x02 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xa0\x1f\x12\x0c\n\x04rank\x18\x03 \x01(\x05\"8\n\x0c\x41ttendedWord\x12\x15\n\x04text\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x11\n\tattention\x18\x02 \x01(\x01\"4\n\x12\x42uildQueryResponse\x12\x1e\n\x05query\x18\x01 \x01(\x0b\x32\x0f.scaar.v1.Query\"_\n\x05Query\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x13\n\x0b\x66ormulation\x18\x02 \x01(\t\x12\x0c\n\x04kept\x18\x03 \x03(\x05\x12\x11\n\tfell_back\x18\x04 \x01(\x08\x12\x12\n\nfused_with\x18\x05 \x01(\t\"^\n\tQueryWord\x12\x0c\n\x04kept\x18\x01 \x01(\x08\x12\'\n\x0bleft_out_by\x18\x02 \x03(\x0e\x32\x12.scaar.v1.WordRule\x12\x11\n\x04rank\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_rank*Y\n\tWordOrder\x12\x1a\n\x16WORD_ORDER_UNSPECIFIED\x10\x00\x12\x13\n\x0fWORD_ORDER_TEXT\x10\x01\x12\x1b\n\x17WORD_ORDER_CONTRIBUTION\x10\x02*\xcc\x01\n\x08WordRule\x12\x19\n\x15WORD_RULE_UNSPECIFIED\x10\x00\x12\x17\n\x13WORD_RULE_UNCERTAIN\x10\x01\x12\x1a\n\x16WORD_RULE_CONTRIBUTION\x10\x02\x12\x18\n\x14WORD_RULE_WORD_CLASS\x10\x03\x12\x12\n\x0eWORD_RULE_SPAN\x10\x04\x12\x14\n\x10WORD_RULE_ENTITY\x10\x05\x12\x17\n\x13WORD_RULE_MAX_WORDS\x10\x06\x12\x13\n\x0fWORD_RULE_OTHER\x10\x07\x32^\n\x13QueryBuilderService\x12G\n\nBuildQuery\x12\x1b.scaar.v1.BuildQueryRequest\x1a\x1c.scaar.v1.BuildQueryResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,28 +48,36 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BUILDQUERYREQUEST'].fields_by_name['attended']._serialized_options = b'\242\273\030\004\010\200\200\001'
   _globals['_BUILDQUERYREQUEST'].fields_by_name['passage']._loaded_options = None
   _globals['_BUILDQUERYREQUEST'].fields_by_name['passage']._serialized_options = b'\242\273\030\004\020\200\200\002'
+  _globals['_BUILDQUERYREQUEST'].fields_by_name['read']._loaded_options = None
+  _globals['_BUILDQUERYREQUEST'].fields_by_name['read']._serialized_options = b'\242\273\030\002\010@'
   _globals['_BUILDQUERYREQUEST']._loaded_options = None
   _globals['_BUILDQUERYREQUEST']._serialized_options = b'\242\273\030\t\010\200\200\200\001\020\200\200\004'
+  _globals['_READPASSAGE'].fields_by_name['title']._loaded_options = None
+  _globals['_READPASSAGE'].fields_by_name['title']._serialized_options = b'\242\273\030\003\020\300>'
+  _globals['_READPASSAGE'].fields_by_name['text']._loaded_options = None
+  _globals['_READPASSAGE'].fields_by_name['text']._serialized_options = b'\242\273\030\003\020\240\037'
   _globals['_ATTENDEDWORD'].fields_by_name['text']._loaded_options = None
   _globals['_ATTENDEDWORD'].fields_by_name['text']._serialized_options = b'\242\273\030\003\020\300>'
-  _globals['_WORDORDER']._serialized_start=1262
-  _globals['_WORDORDER']._serialized_end=1351
-  _globals['_WORDRULE']._serialized_start=1354
-  _globals['_WORDRULE']._serialized_end=1558
+  _globals['_WORDORDER']._serialized_start=1383
+  _globals['_WORDORDER']._serialized_end=1472
+  _globals['_WORDRULE']._serialized_start=1475
+  _globals['_WORDRULE']._serialized_end=1679
   _globals['_QUERYSETTINGS']._serialized_start=66
   _globals['_QUERYSETTINGS']._serialized_end=349
   _globals['_JUDGEDWORD']._serialized_start=352
   _globals['_JUDGEDWORD']._serialized_end=657
   _globals['_BUILDQUERYREQUEST']._serialized_start=660
-  _globals['_BUILDQUERYREQUEST']._serialized_end=955
-  _globals['_ATTENDEDWORD']._serialized_start=957
-  _globals['_ATTENDEDWORD']._serialized_end=1013
-  _globals['_BUILDQUERYRESPONSE']._serialized_start=1015
-  _globals['_BUILDQUERYRESPONSE']._serialized_end=1067
-  _globals['_QUERY']._serialized_start=1069
-  _globals['_QUERY']._serialized_end=1164
-  _globals['_QUERYWORD']._serialized_start=1166
-  _globals['_QUERYWORD']._serialized_end=1260
-  _globals['_QUERYBUILDERSERVICE']._serialized_start=1560
-  _globals['_QUERYBUILDERSERVICE']._serialized_end=1654
+  _globals['_BUILDQUERYREQUEST']._serialized_end=1000
+  _globals['_READPASSAGE']._serialized_start=1002
+  _globals['_READPASSAGE']._serialized_end=1076
+  _globals['_ATTENDEDWORD']._serialized_start=1078
+  _globals['_ATTENDEDWORD']._serialized_end=1134
+  _globals['_BUILDQUERYRESPONSE']._serialized_start=1136
+  _globals['_BUILDQUERYRESPONSE']._serialized_end=1188
+  _globals['_QUERY']._serialized_start=1190
+  _globals['_QUERY']._serialized_end=1285
+  _globals['_QUERYWORD']._serialized_start=1287
+  _globals['_QUERYWORD']._serialized_end=1381
+  _globals['_QUERYBUILDERSERVICE']._serialized_start=1681
+  _globals['_QUERYBUILDERSERVICE']._serialized_end=1775
 # @@protoc_insertion_point(module_scope)

@@ -115,6 +115,8 @@ class QuerySettings(_message.Message):
     - uncovered_question: the words of the question that no accepted sentence contains, and the
       drafted sentence without its uncertain words.
     - fused: pfq and current_sentence, whose results are fused by reciprocal rank (two searches).
+    - bridged: pfq, and the names in the passages that the answer has read on what the question
+      names.
     - entity_relation: the first entity of the drafted sentence and its words that belong to no
       entity (QuCo-RAG).
     - pseudo_passage: the question, and a passage that the model writes for it, whose results are
@@ -292,6 +294,7 @@ class BuildQueryRequest(_message.Message):
     RECENT_TOKENS_FIELD_NUMBER: _builtins.int
     ATTENDED_FIELD_NUMBER: _builtins.int
     PASSAGE_FIELD_NUMBER: _builtins.int
+    READ_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The user's question."""
     passage: _builtins.str
@@ -320,6 +323,10 @@ class BuildQueryRequest(_message.Message):
         attention and attention_reference.
         """
 
+    @_builtins.property
+    def read(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReadPassage]:
+        """The passages that the answer has read, each once, in the order they were read, for bridged."""
+
     def __init__(
         self,
         *,
@@ -330,14 +337,45 @@ class BuildQueryRequest(_message.Message):
         recent_tokens: _abc.Iterable[_builtins.str] | None = ...,
         attended: _abc.Iterable[Global___AttendedWord] | None = ...,
         passage: _builtins.str = ...,
+        read: _abc.Iterable[Global___ReadPassage] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "attended", b"attended", "passage", b"passage", "question", b"question", "recent_tokens", b"recent_tokens", "settings", b"settings", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "attended", b"attended", "passage", b"passage", "question", b"question", "read", b"read", "recent_tokens", b"recent_tokens", "settings", b"settings", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___BuildQueryRequest: _TypeAlias = BuildQueryRequest  # noqa: Y015
+
+@_typing.final
+class ReadPassage(_message.Message):
+    """A passage from which an accepted sentence of the answer was written."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    RANK_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    """The title. Empty if it has none."""
+    text: _builtins.str
+    """The text, or its start."""
+    rank: _builtins.int
+    """The rank of the passage in the results of its retrieval, from 1."""
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        text: _builtins.str = ...,
+        rank: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rank", b"rank", "text", b"text", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadPassage: _TypeAlias = ReadPassage  # noqa: Y015
 
 @_typing.final
 class AttendedWord(_message.Message):

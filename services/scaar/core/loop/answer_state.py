@@ -36,6 +36,7 @@ from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
+    MAX_READ_PASSAGES,
     AcceptedSentence,
     AcceptedToken,
     Answer,
@@ -57,6 +58,7 @@ from scaar.core.types import (
     QueryBuilt,
     QueryRequest,
     QuerySettings,
+    ReadPassage,
     Rerank,
     RerankSettings,
     RetrievedPassage,
@@ -143,6 +145,7 @@ class AnswerState:
         self._whole: Sentence | None = None
         self.accepted: list[AcceptedSentence] = []
         self._cited: dict[str, Passage] = {}
+        self._read: dict[str, ReadPassage] = {}
         self._passages: tuple[RetrievedPassage, ...] = ()
         self._sentence_filter = sentence_filter
         self.corpus_counts = corpus_counts
@@ -186,7 +189,7 @@ class AnswerState:
 
     def discard_answer(self) -> None:
         """Discard everything that is written; only passages that are excluded stay excluded."""
-        self.so_far, self.accepted, self._cited = Writing(), [], {}
+        self.so_far, self.accepted, self._cited, self._read = Writing(), [], {}, {}
         self._whole = None
         self._degraded = self._end = None
 
@@ -384,6 +387,7 @@ class AnswerState:
         self.accepted.append(accepted)
         for passage in passages:
             self._cited.setdefault(passage.id, _cited(passage))
+            self._read.setdefault(passage.id, ReadPassage.of(passage))
         if self.policy.exclude_seen is ExcludeSeen.SEEN:
             self.exclude(passages)
         if Moment.BEFORE_ANSWER not in self.moments:
@@ -470,9 +474,10 @@ class AnswerState:
         settings = self.policy.query
         if not judged and not self.accepted:
             settings = _question_only(settings)
-        passage = ""
-        if FORMULATIONS[settings.formulation].uses_passage:
+        passage, rule = "", FORMULATIONS[settings.formulation]
+        if rule.uses_passage:
             passage = await self._write_passage()
+        read = tuple(self._read.values()) if rule.uses_read_passages else ()
         request = QueryRequest(
             question=self.request.question,
             settings=settings,
@@ -481,6 +486,7 @@ class AnswerState:
             recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
             attended=judged.attended if judged else (),
             passage=passage,
+            read=read[-MAX_READ_PASSAGES:],
         )
         async with self.budget.within(stage):
             return await self.ports.query_builder.build_query(request)

@@ -4,6 +4,7 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.queries import (
     attention,
     attention_reference,
+    bridged,
     content_words,
     current_sentence,
     entity_relation,
@@ -37,6 +38,7 @@ FORMULATIONS = Registry(
         "span_masked": span_masked.SPAN_MASKED,
         "uncovered_question": uncovered_question.UNCOVERED_QUESTION,
         "fused": fused.FUSED,
+        "bridged": bridged.BRIDGED,
         "entity_relation": entity_relation.ENTITY_RELATION,
         "pseudo_passage": pseudo_passage.PSEUDO_PASSAGE,
         "attention": attention.ATTENTION,

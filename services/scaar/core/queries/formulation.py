@@ -41,6 +41,8 @@ class FormulationRule:
     """Why the query lacks a word that is neither uncertain nor beyond the cut-off of ``alpha``."""
     uses_passage: bool = False
     """Whether the model first writes a passage for the question."""
+    uses_read_passages: bool = False
+    """Whether the query depends on the passages that the answer has read."""
     fused_with: "FormulationRule | None" = None
     """A second formulation, without the question, whose results are fused with those of this one.
     The retriever searches for both."""

@@ -102,10 +102,12 @@ from scaar.core.types.policies import (
     Truncation,
 )
 from scaar.core.types.queries import (
+    MAX_READ_PASSAGES,
     Query,
     QueryRequest,
     QuerySettings,
     QueryWord,
+    ReadPassage,
     WordOrder,
     WordRule,
 )
@@ -135,6 +137,7 @@ from scaar.core.types.scoring import ScorerDescription, ScoreRequest
 
 __all__ = [
     "DEFAULT_POLICY",
+    "MAX_READ_PASSAGES",
     "Abstention",
     "AcceptedSentence",
     "AcceptedToken",
@@ -212,6 +215,7 @@ __all__ = [
     "QueryWord",
     "QuestionRewritten",
     "RankedScore",
+    "ReadPassage",
     "RecommendedSettings",
     "Rerank",
     "RerankSettings",

@@ -4,6 +4,7 @@ import enum
 from dataclasses import dataclass
 
 from scaar.core.types.judgements import AttendedWord, JudgedWord
+from scaar.core.types.retrieval import RetrievedPassage
 
 
 class WordOrder(enum.StrEnum):
@@ -30,6 +31,27 @@ class QuerySettings:
     """Number of the most attended words in a query (DRAGIN's top n)."""
 
 
+MAX_READ_PASSAGES = 64
+MAX_READ_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPassage:
+    """A passage from which an accepted sentence was written, for queries after it.
+
+    ``rank`` is that in the results of its retrieval, from 1.
+    """
+
+    title: str
+    text: str
+    rank: int
+
+    @classmethod
+    def of(cls, passage: RetrievedPassage) -> "ReadPassage":
+        """Return a retrieved passage with at most ``MAX_READ_CHARACTERS`` of its text."""
+        return cls(passage.title, passage.text[:MAX_READ_CHARACTERS], passage.rank)
+
+
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
     """The material of a query.
@@ -38,7 +60,8 @@ class QueryRequest:
     sentences, ``recent_tokens`` the texts of the last tokens (for ``last_n_tokens``), and
     ``attended`` the words of question and answer, in text order, with the attention that the
     trigger pays to them (for ``attention``). ``passage`` is the passage that the model wrote for
-    the question (for ``pseudo_passage``).
+    the question (for ``pseudo_passage``), and ``read`` are the passages that the answer has read,
+    each once, in the order they were read (for ``bridged``).
     """
 
     question: str
@@ -48,6 +71,7 @@ class QueryRequest:
     recent_tokens: tuple[str, ...] = ()
     attended: tuple[AttendedWord, ...] = ()
     passage: str = ""
+    read: tuple[ReadPassage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

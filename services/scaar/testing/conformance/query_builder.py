@@ -7,7 +7,7 @@ import pytest
 from scaar.core.errors import InvalidRequest
 from scaar.core.ports import QueryBuilder
 from scaar.core.queries import FORMULATIONS
-from scaar.core.types import JudgedWord, QueryRequest, QuerySettings
+from scaar.core.types import JudgedWord, QueryRequest, QuerySettings, ReadPassage
 
 _WORDS = (
     JudgedWord("Ada", 0, 3, 0.9, 0.8, uncertain=False, contribution=0.6),
@@ -48,6 +48,14 @@ class QueryBuilderConformance:
     ) -> None:
         request = _request("current_sentence", include_question=False)
         assert (await query_builder.build_query(request)).text == "Ada was born in"
+
+    async def test_bridged_adds_the_names_of_passages_read(
+        self, query_builder: QueryBuilder
+    ) -> None:
+        read = (ReadPassage("Ada", "Her father was Lord Byron.", rank=1),)
+        query = await query_builder.build_query(replace(_request("bridged"), read=read))
+        assert query.text == "Where was Ada born? Ada born Lord Byron"
+        assert query.kept == (0, 2)
 
     async def test_a_formulation_that_would_be_empty_falls_back_to_the_question(
         self, query_builder: QueryBuilder

@@ -14,6 +14,8 @@ from scaar.core.types import (
     OnFailure,
     Passage,
     PassagesRetrieved,
+    QueryBuilt,
+    ReadPassage,
     ScoreRequest,
     SentenceRegenerated,
 )
@@ -197,3 +199,19 @@ async def test_a_policy_for_which_the_setting_means_nothing_refuses_it(
 ) -> None:
     with pytest.raises(InvalidRequest, match=f"exclude_seen: {said}"):
         await answering().events(asking(policy, exclude_seen=value))
+
+
+async def test_a_bridged_query_has_the_passages_from_which_earlier_sentences_were_written() -> None:
+    ports = answering()
+    events = await ports.events(asking("scaar", query="bridged", top_k=1))
+    first, second = ports.query_builder.requests
+    assert first.read == ()
+    assert second.read == (ReadPassage("Ada", "Ada was born in London.", rank=1),)
+    texts = [event.query.text for event in only(QueryBuilt, events)]
+    assert ["London" in text for text in texts] == [False, True]
+
+
+async def test_other_queries_do_not_get_the_passages() -> None:
+    ports = answering()
+    await ports.events(asking("scaar", top_k=1))
+    assert [each.read for each in ports.query_builder.requests] == [(), ()]

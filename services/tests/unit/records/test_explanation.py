@@ -24,9 +24,19 @@ from scaar.core.types import (
 )
 from scaar.records.explanation import explain
 from scaar.records.redaction import redacted
-from tests.unit.core.scripted import asking, model, only, parts
+from tests.unit.core.scripted import (
+    BORN_IN_LONDON,
+    BORN_IN_PARIS,
+    SO_LONDON,
+    SO_PARIS,
+    asking,
+    model,
+    only,
+    parts,
+)
 
 SUMMARY = RecordSummary("r", "q", "t", "2026-03-01T00:00:00Z", RecordContent.FULL, "flare")
+DIED_IN_ROME = " She died in Rome."
 UNSURE = model(doubts=["Paris.", "Ada"])
 
 
@@ -153,7 +163,15 @@ async def test_an_answer_without_a_judged_draft_has_nothing_to_explain() -> None
 
 @pytest.mark.parametrize(
     "query",
-    ["pfq", "current_sentence", "content_words", "span_masked", "uncovered_question", "fused"],
+    [
+        "pfq",
+        "current_sentence",
+        "content_words",
+        "span_masked",
+        "uncovered_question",
+        "fused",
+        "bridged",
+    ],
 )
 async def test_the_same_settings_build_the_same_query(query: str) -> None:
     record = await recorded(asking("scaar", query=query))
@@ -164,6 +182,19 @@ async def test_the_same_settings_build_the_same_query(query: str) -> None:
     assert len(draft.query_words) == len(draft.judged.words)
     kept = [at for at, word in enumerate(draft.query_words) if word.kept]
     assert kept == list(built.query.kept)
+
+
+async def test_a_bridged_query_is_built_of_the_recorded_passages() -> None:
+    drafts = {"": BORN_IN_PARIS + DIED_IN_ROME, BORN_IN_LONDON: DIED_IN_ROME + SO_PARIS}
+    again = {"": BORN_IN_LONDON + DIED_IN_ROME, BORN_IN_LONDON: DIED_IN_ROME + SO_LONDON}
+    drafts[BORN_IN_LONDON + DIED_IN_ROME] = SO_LONDON
+    request = asking("scaar", query="bridged", top_k=1)
+    events = await parts(model(drafts, again, ["Paris.", "Rome."])).events(request)
+    built = [each.query for each in only(QueryBuilt, events)]
+    assert "London" in built[1].text
+    times = tuple(map(float, range(len(events))))
+    found = explained(AnswerRecord(SUMMARY, request, tuple(events), times))
+    assert [each.query for each in found.drafts] == built
 
 
 async def test_another_theta_builds_the_query_of_a_real_answer_at_it() -> None:

@@ -22,6 +22,7 @@ OF_A_DRAFT = (
     "uncovered_question",
     "pfq",
     "fused",
+    "bridged",
 )
 """The formulations that need neither tokens nor attention, except the question alone."""
 

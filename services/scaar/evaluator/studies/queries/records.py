@@ -52,8 +52,9 @@ class Reading:
 class Retrieval:
     """The query for one sentence of a draft, and the passages read at each of the :data:`CUTS`.
 
-    The results of ``fused_with``, a second query, are fused with those of ``query``. ``refused`` is
-    the reason why the scorer refused the sentence; then there is no query and nothing is read.
+    The results of ``fused_with``, a second query, are fused with those of ``query``. The query of a
+    formulation that depends on the passages read is that at :data:`MIDDLE`. ``refused`` is the
+    reason why the scorer refused the sentence; then there is no query and nothing is read.
     """
 
     sentence: int

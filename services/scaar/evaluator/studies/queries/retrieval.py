@@ -8,12 +8,24 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.ports import ContributionScorer, Retriever
 from scaar.core.queries import build_query
 from scaar.core.text.words import split_words
-from scaar.core.types import JudgedWord, QueryRequest, ScoreRequest, Word
+from scaar.core.types import (
+    MAX_READ_PASSAGES,
+    JudgedWord,
+    QueryRequest,
+    ReadPassage,
+    ScoreRequest,
+    Word,
+)
 from scaar.evaluator.records import Question
 from scaar.evaluator.studies.queries.drafts import Draft
 from scaar.evaluator.studies.queries.formulations import FormulationVariant
-from scaar.evaluator.studies.queries.reading import Searches, depth_for, read_answer
-from scaar.evaluator.studies.queries.records import QuestionRetrievals, Retrieval
+from scaar.evaluator.studies.queries.reading import Queries, Searches, depth_for, read_answer
+from scaar.evaluator.studies.queries.records import (
+    CUTS,
+    MIDDLE,
+    QuestionRetrievals,
+    Retrieval,
+)
 
 Contributions = Sequence[float | None] | InvalidRequest
 """The contributions of the words of a sentence, or the error of the scorer."""
@@ -41,7 +53,7 @@ async def retrieve_for(
     contributions = await _contributions(ports, question, words, variants)
     planned = {
         each.label: [
-            _query(
+            _plan(
                 *(question, draft, each),
                 at=at,
                 words=words[at],
@@ -53,26 +65,49 @@ async def retrieve_for(
         ]
         for each in variants
     }
-    answers = {label: [each.queries for each in some] for label, some in planned.items()}
-    searches = Searches(ports.retriever, ports.index, ports.index_version)
+    depth = max(depth_for(len(words), each) for each in variants)
+    searches = Searches(ports.retriever, ports.index, ports.index_version, depth=depth)
     await searches.prepare(
-        (query for some in answers.values() for queries in some for query in queries),
-        depth=max(depth_for(answers[each.label], each) for each in variants),
+        query for some in planned.values() for each in some for query in each.queries(())
     )
-    read = {
-        each.label: await read_answer(searches, answers[each.label], each, question.supports)
-        for each in variants
-    }
     return QuestionRetrievals(
         question.id,
         {
-            label: tuple(
-                replace(each, readings=readings)
-                for each, readings in zip(some, read[label], strict=True)
-            )
-            for label, some in planned.items()
+            each.label: await _retrievals(searches, planned[each.label], each, question.supports)
+            for each in variants
         },
     )
+
+
+async def _retrievals(
+    searches: Searches,
+    planned: Sequence["_Planned"],
+    variant: FormulationVariant,
+    supports: Sequence[str],
+) -> tuple[Retrieval, ...]:
+    read = await read_answer(searches, [each.queries for each in planned], variant, supports)
+    found = []
+    for plan, by_cut in zip(planned, read, strict=True):
+        query, fused_with, *_ = (*by_cut[CUTS.index(MIDDLE)][0], "", "")
+        readings = tuple(reading for _, reading in by_cut)
+        found.append(Retrieval(plan.sentence, query, readings, fused_with, plan.refused))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A retrieval; without a request, because the scorer ``refused`` the sentence."""
+
+    sentence: int
+    request: QueryRequest | None
+    refused: str = ""
+
+    def queries(self, read: Sequence[ReadPassage]) -> Queries:
+        """Return the queries after these passages were read."""
+        if self.request is None:
+            return ()
+        query = build_query(replace(self.request, read=tuple(read[-MAX_READ_PASSAGES:])))
+        return (query.text, query.fused_with) if query.fused_with else (query.text,)
 
 
 async def _contributions(
@@ -95,7 +130,7 @@ async def _contributions(
     return found
 
 
-def _query(
+def _plan(
     question: Question,
     draft: Draft,
     variant: FormulationVariant,
@@ -103,10 +138,10 @@ def _query(
     at: int,
     words: Sequence[Word],
     contributions: Contributions,
-) -> Retrieval:
-    """The query before its retrieval; no word is uncertain, since a draft has no probabilities."""
+) -> _Planned:
+    """Return the retrieval; no word is uncertain, since a draft has no probabilities."""
     if isinstance(contributions, InvalidRequest):
-        return Retrieval(at, "", (), refused=contributions.message)
+        return _Planned(at, None, contributions.message)
     judged = tuple(
         JudgedWord(word.text, word.start, word.end, None, 0.0, False, contribution)
         for word, contribution in zip(words, contributions, strict=True)
@@ -117,5 +152,4 @@ def _query(
         words=judged,
         accepted=tuple(each.strip() for each in draft.sentences[:at]),
     )
-    query = build_query(request)
-    return Retrieval(at, query.text, (), query.fused_with)
+    return _Planned(at, request)

@@ -27,7 +27,7 @@ def test_pfq_is_evaluated_at_every_alpha_with_every_scorer():
 def test_every_name_is_a_formulation(name):
     (asking,) = plan_formulations([name], [50], [None])
     assert asking.query.formulation in FORMULATIONS
-    assert asking.scored == ("pfq" in name or "fused" in name)
+    assert asking.scored == name.endswith(("pfq", "fused", "bridged"))
 
 
 def test_every_formulation_is_evaluated_with_every_exclusion() -> None:

@@ -1,14 +1,15 @@
 """Exclusion and its control on a retriever that ranks passages as a table says."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pytest
 
 from scaar.core.errors import ScaarError
 from scaar.core.ports import Retriever
-from scaar.core.types import RetrievedPassage, RetrieveRequest, RetrieveResult
+from scaar.core.types import ReadPassage, RetrievedPassage, RetrieveRequest, RetrieveResult
 from scaar.evaluator.studies.queries.formulations import Exclusion, plan_formulations
-from scaar.evaluator.studies.queries.reading import Searches, depth_for, read_answer
+from scaar.evaluator.studies.queries.reading import Queries, Searches, depth_for, read_answer
 from scaar.evaluator.studies.queries.records import CUTS, Reading
 
 RANKED = {
@@ -43,10 +44,17 @@ async def read(
     extra: tuple[int, ...] = (),
 ) -> tuple[tuple[Reading, ...], ...]:
     variant = plan_formulations(["question"], [50], [None], [exclusion], extra)[-1]
-    searches = Searches(RankedRetriever(), "films", "v")
-    queries = [each for some in answer for each in some]
-    await searches.prepare(queries, depth=depth_for(answer, variant))
-    return await read_answer(searches, answer, variant, supports)
+    searches = Searches(RankedRetriever(), "films", "v", depth=depth_for(len(answer), variant))
+    await searches.prepare(each for some in answer for each in some)
+    found = await read_answer(
+        searches, [partial(constant, each) for each in answer], variant, supports
+    )
+    return tuple(tuple(reading for _, reading in by_cut) for by_cut in found)
+
+
+def constant(queries: Queries, read: Sequence[ReadPassage]) -> Queries:
+    """The queries of a formulation that does not depend on the passages read."""
+    return queries
 
 
 async def test_without_exclusion_a_query_reads_the_same_passages_again() -> None:
@@ -101,6 +109,21 @@ async def test_fused_queries_are_excluded_from_together_and_a_refused_sentence_r
 
 
 async def test_an_index_that_changes_ends_the_run() -> None:
-    searches = Searches(RankedRetriever(), "films", "w")
+    searches = Searches(RankedRetriever(), "films", "w", depth=10)
     with pytest.raises(ScaarError, match="'films' changed during the run"):
-        await searches.prepare(["makers"], depth=10)
+        await searches.prepare(["makers"])
+
+
+async def test_a_query_can_depend_on_the_passages_that_earlier_retrievals_read() -> None:
+    def first_sought(read: Sequence[ReadPassage]) -> Queries:
+        # "films" once makers were read at the first two ranks and at a third one.
+        return ("films" if [each.rank for each in read[:3]] == [1, 2, 3] else "makers",)
+
+    for exclusion in Exclusion:
+        variant = plan_formulations(["question"], [50], [None], [exclusion])[0]
+        searches = Searches(RankedRetriever(), "films", "v", depth=depth_for(2, variant))
+        answer = [first_sought, first_sought]
+        first, second = await read_answer(searches, answer, variant, ["f0"])
+        assert {queries for queries, _ in first} == {("makers",)}
+        assert {queries for queries, _ in second} == {("films",)}
+        assert all(reading.ranks[0] for _, reading in second)
