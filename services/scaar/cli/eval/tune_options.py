@@ -40,8 +40,8 @@ Alphas = Annotated[
     typer.Option(
         "--alpha",
         metavar="V,...",
-        help="Shares of words in the query to choose from, in percent, for the queries pfq and "
-        "fused. Default: that of the model or the policy.",
+        help="Shares of words in the query to choose from, in percent, for the queries pfq, "
+        "fused and bridged. Default: that of the model or the policy.",
         show_default=False,
     ),
 ]
