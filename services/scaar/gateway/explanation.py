@@ -37,9 +37,10 @@ def _lines(event: AnswerEvent) -> Iterator[str]:
             yield f"Question: {event.question!r} ({event.outcome}), from {event.original!r}."
         case GateJudged():
             relation = "reaches" if event.passed else "is below"
+            top_k = "" if event.top_k is None else f" with top_k {event.top_k}"
             yield (
                 f"Gate {event.gate}: the probability {event.probability:.3g} {relation} the "
-                f"threshold {event.threshold:.3g}; the policy {event.policy} answers."
+                f"threshold {event.threshold:.3g}; the policy {event.policy} answers{top_k}."
             )
         case SentenceJudged():
             yield f"Sentence {event.sentence + 1}, draft: {event.text.strip()!r}."

@@ -799,6 +799,7 @@ class GateJudged(_message.Message):
     PROBABILITY_FIELD_NUMBER: _builtins.int
     THRESHOLD_FIELD_NUMBER: _builtins.int
     FEATURES_FIELD_NUMBER: _builtins.int
+    TOP_K_FIELD_NUMBER: _builtins.int
     gate: _builtins.str
     """The gate or router."""
     policy: _builtins.str
@@ -813,6 +814,10 @@ class GateJudged(_message.Message):
     """
     threshold: _builtins.float
     """The minimum judgement at which the requested policy answers, (0, 1]. 0 for a router."""
+    top_k: _builtins.int
+    """The number of passages of a retrieval, instead of that of the policy. Unset unless the gate chose
+    it: p_correct with few_above in its file.
+    """
     @_builtins.property
     def features(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
         """The values by which the question was judged, by name. gece_proxy: average_frequency and
@@ -834,12 +839,15 @@ class GateJudged(_message.Message):
         probability: _builtins.float = ...,
         threshold: _builtins.float = ...,
         features: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
+        top_k: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_top_k", b"_top_k", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["features", b"features", "gate", b"gate", "policy", b"policy", "probability", b"probability", "threshold", b"threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_top_k", b"_top_k", "features", b"features", "gate", b"gate", "policy", b"policy", "probability", b"probability", "threshold", b"threshold", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__top_k: _TypeAlias = _typing.Literal["top_k"]  # noqa: Y015
+    _WhichOneofArgType__top_k: _TypeAlias = _typing.Literal["_top_k", b"_top_k"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__top_k) -> _WhichOneofReturnType__top_k | None: ...
 
 Global___GateJudged: _TypeAlias = GateJudged  # noqa: Y015
 

@@ -101,6 +101,7 @@ def script(request: AnswerRequest) -> list[AnswerEvent]:
         TokenDrafted(0, Token(5, " Ada", 0, 4, -1 / 3, 0.0, (TopToken(5, " Ada", -1 / 3),))),
         TokenDrafted(0, Token(6, "", 4, 4)),
         GateJudged("gece_proxy", "flare", 1 / 3, 0.25, {"rarest_frequency": 5e-324, "é": 0.0}),
+        GateJudged("p_correct", "flare", 0.6, 0.5, {}, top_k=1),
         SentenceJudged(0, " Ada was born", words, 0, retrieving=True),
         SentenceJudged(0, " Ada was born", (), None, retrieving=False),
         QueryBuilt(0, Query("Where? Ada", "pfq", (0, 2), fell_back=False)),

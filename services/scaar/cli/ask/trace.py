@@ -145,9 +145,12 @@ class TracePrinter:
         features = ", ".join(
             f"{name.replace('_', ' ')} {value:.2g}" for name, value in event.features.items()
         )
+        policy = event.policy
+        if event.top_k is not None:
+            policy += f" with top_k {event.top_k}"
         self._labelled(
             "gate",
-            f"[bold]{event.policy}[/] answers: judgement {probability} {relation} threshold "
+            f"[bold]{policy}[/] answers: judgement {probability} {relation} threshold "
             f"{threshold} [dim]({features})[/]"
             if event.threshold
             else f"[bold]{event.policy}[/] answers, chosen by {event.gate} [dim]({features})[/]",

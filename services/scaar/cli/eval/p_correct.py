@@ -12,7 +12,7 @@ from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.tables import Column, Format, Table, interval, number, print_table
 from scaar.compose import open_generator
 from scaar.core.gates.closed_book import TOKENS
-from scaar.core.gates.p_correct import AnswerSignal
+from scaar.core.gates.p_correct import FEW, AnswerSignal
 from scaar.core.gates.p_correct_json import ISOTONIC, PLATT, p_correct_to_json
 from scaar.core.types import Capability
 from scaar.evaluator.store.files import write_whole
@@ -50,6 +50,18 @@ def fit_p_correct(
             help="P(correct) below which an answer abstains after a retrieval; 0 is never.",
         ),
     ] = 0.0,
+    few_above: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            min=0.0,
+            max=1.0,
+            help="P(correct) from which a retrieval has only --few passages; 1 is never.",
+        ),
+    ] = 1.0,
+    few: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of passages for --few-above.")
+    ] = FEW,
     tokens: Tokens = TOKENS,
     output: Format = None,
 ) -> None:
@@ -72,6 +84,8 @@ def fit_p_correct(
         kind=curve.value,
         abstain_below=abstain_below,
         tokens=tokens,
+        few_above=few_above,
+        few=few,
     )
     measured = {
         "ECE before": fitted.before,

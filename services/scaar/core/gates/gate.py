@@ -22,12 +22,14 @@ class GateJudgement:
 
     ``probability`` is how much the answer needs retrieval, in [0, 1]: a probability, or another
     score of the gate. ``features`` are the values by which it was judged, by name. ``policy`` is a
-    router's choice.
+    router's choice. ``top_k`` is the maximum number of passages of a retrieval; None leaves it to
+    the policy.
     """
 
     probability: float
     features: Mapping[str, float]
     policy: str | None = None
+    top_k: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

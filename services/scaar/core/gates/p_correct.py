@@ -24,6 +24,8 @@ from scaar.core.text.words import surprisals_of
 from scaar.core.types import Abstention, Capability, GenerateRequest, ModelDescription
 
 THRESHOLD = 0.5
+FEW = 1
+"""The number of passages for a question of which the model is rather certain."""
 Logprobs = Sequence[float | None]
 """The log-probabilities of the tokens of an answer; an unknown one is None."""
 
@@ -78,7 +80,8 @@ Curve = PlattCurve | IsotonicCurve
 class PCorrectGate:
     """The gate of a file. ``tokens`` is the maximum number of tokens of an answer.
 
-    The ``threshold`` is that of 1 - P(correct). After a retrieval, an answer abstains if its
+    The ``threshold`` is that of 1 - P(correct). With P(correct) of at least ``few_above``, 1 is
+    never, a retrieval has at most ``few`` passages. After a retrieval, an answer abstains if its
     P(correct) is below ``abstain_below``; 0 is never.
     """
 
@@ -89,6 +92,8 @@ class PCorrectGate:
     threshold: float
     abstain_below: float
     tokens: int
+    few_above: float = 1.0
+    few: int = FEW
 
     name = "p_correct"
     policies = ()
@@ -111,7 +116,8 @@ class PCorrectGate:
         features = {"p_correct": p_correct, "tokens": float(len(logprobs))}
         if signal is not None:
             features["signal"] = signal
-        return GateJudgement(1 - p_correct, features)
+        top_k = self.few if self.few_above <= p_correct < 1 else None
+        return GateJudgement(1 - p_correct, features, top_k=top_k)
 
     def p_correct(self, logprobs: Logprobs) -> float:
         """Return P(correct) of an answer; 0 if its signal is unknown."""

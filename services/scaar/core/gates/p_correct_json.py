@@ -8,6 +8,7 @@ from scaar.core.gates.closed_book import TOKENS
 from scaar.core.gates.fitted_model import FittedModel
 from scaar.core.gates.gate_json import GateDocument, JsonFields, gate_content
 from scaar.core.gates.p_correct import (
+    FEW,
     THRESHOLD,
     AnswerSignal,
     Curve,
@@ -29,6 +30,8 @@ def p_correct_to_json(gate: PCorrectGate, *, learned_from: Mapping[str, object])
             "learned_from": dict(learned_from),
             "threshold": gate.threshold,
             "abstain_below": gate.abstain_below,
+            "few_above": gate.few_above,
+            "few": gate.few,
             "tokens": gate.tokens,
             "signal": gate.signal.value,
             "curve": _plain(gate.curve),
@@ -55,6 +58,8 @@ def read_p_correct(document: GateDocument) -> PCorrectGate:
         threshold=fields.share("threshold", THRESHOLD),
         abstain_below=fields.limited("abstain_below", 0, 1, 0.0),
         tokens=fields.whole("tokens", 1, 256, TOKENS),
+        few_above=fields.limited("few_above", 0, 1, 1.0),
+        few=fields.whole("few", 1, default=FEW),
     )
 
 

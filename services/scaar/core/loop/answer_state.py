@@ -174,6 +174,10 @@ class AnswerState:
         if self.gates_first_retrieval:
             self._closed = frozenset({Moment.BEFORE_ANSWER})
 
+    def limit_passages(self, top_k: int) -> None:
+        """Retrieve at most this number of passages at a time."""
+        self._policy = replace(self.policy, top_k=min(top_k, self.policy.top_k))
+
     def keep_draft(self, draft: Sentence) -> None:
         """Use a draft as that of the first sentence."""
         self._first_draft = draft

@@ -36,7 +36,7 @@ async def pass_gate(
                     held.append(part)
     model = AnswerModel(state, described, draft.tokens if draft else ())
     judged = await gate.judge(state.request.question, model)
-    threshold = state.policy.gate_threshold or 0.0
+    threshold, top_k = state.policy.gate_threshold or 0.0, None
     if judged.policy is not None:
         state.route_to(chosen := judged.policy)
     elif judged.probability < threshold:
@@ -44,12 +44,16 @@ async def pass_gate(
         chosen = state.policy.name if state.gates_first_retrieval else NO_RETRIEVAL.name
     else:
         chosen = state.policy.name
+        if judged.top_k is not None:
+            state.limit_passages(judged.top_k)
+            top_k = state.policy.top_k
     yield GateJudged(
         gate=gate.name,
         policy=chosen,
         probability=judged.probability,
         threshold=threshold,
         features=dict(judged.features),
+        top_k=top_k,
     )
     if draft is None:
         return

@@ -48,7 +48,8 @@ class GateJudged:
 
     ``policy`` names the policy that answers: the requested one, ``no_retrieval`` if the judgement,
     ``probability``, is below ``threshold``, or the choice of a router, whose threshold is 0.
-    ``features`` are the values by which the gate judged, by name.
+    ``features`` are the values by which the gate judged, by name. ``top_k`` is the number of
+    passages of a retrieval if the gate chose it.
     """
 
     gate: str
@@ -56,6 +57,7 @@ class GateJudged:
     probability: float
     threshold: float
     features: Mapping[str, float]
+    top_k: int | None = None
 
     @property
     def passed(self) -> bool:

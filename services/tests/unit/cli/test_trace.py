@@ -286,6 +286,11 @@ def test_a_gate_is_shown_with_its_features(probability: float, message: str) -> 
     assert f"{message} (rarest frequency 6.5e-06, confidence 0.79)" in text
 
 
+def test_the_number_of_passages_that_a_gate_chose_is_shown() -> None:
+    text = shown([GateJudged("p_correct", "flare", 0.75, 0.5, {}, top_k=1)], width=200)
+    assert "gate  flare with top_k 1 answers: judgement 0.75" in text
+
+
 def test_the_choice_of_a_router_is_shown() -> None:
     judged = GateJudged("gece_proxy", "single_round", 0.9, 0.0, {"words": 4.0})
     text = shown([judged], width=200)

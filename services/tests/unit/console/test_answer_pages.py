@@ -448,6 +448,7 @@ def _as_learned(event: AnswerEvent) -> AnswerEvent:
 EVENTS: tuple[tuple[AnswerEvent, str], ...] = (
     (QuestionRewritten(HOSTILE, HOSTILE, RewriteOutcome.REWRITTEN, 2), "2 oldest messages"),
     (GateJudged("frequency", "no_retrieval", 0.2, 0.5, {"f": 1.0}), "is below the threshold"),
+    (GateJudged("p_correct", "flare", 0.6, 0.5, {}, top_k=1), "<code>top_k</code> 1"),
     (
         PassagesFiltered(
             0, (FilteredPassage("p", (FilteredSentence(HOSTILE, 0.1, False),)),), 0.5, True

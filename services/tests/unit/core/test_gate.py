@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import pytest
 
@@ -90,6 +90,25 @@ def without_ids(events: Sequence[AnswerEvent]) -> list[AnswerEvent]:
         else event
         for event in events
     ]
+
+
+class Sparing(GateProxy):
+    """A gate that lets retrievals have one passage."""
+
+    async def judge(self, question: str, model: GateModel) -> GateJudgement:
+        return GateJudgement(0.5, {}, top_k=1)
+
+
+@pytest.mark.parametrize("policy", [*JUDGING, *FIRST_LOOKING_UP])
+@pytest.mark.parametrize(("threshold", "top_k"), [(COMMON, None), (LONG_TAIL, 1)])
+async def test_a_gate_can_limit_the_passages_of_a_retrieval(
+    policy: str, threshold: float, top_k: int | None
+) -> None:
+    sparing = Sparing(*(getattr(PROXY, each.name) for each in fields(PROXY)))
+    events = await events_of(parts(UNSURE_OF_PARIS), gated(policy, threshold), sparing)
+    assert [event.top_k for event in only(GateJudged, events)] == [top_k]
+    found = [len(event.passages) for event in only(PassagesRetrieved, events)]
+    assert set(found) == ({1} if top_k else set())
 
 
 @pytest.mark.parametrize("draft_ahead", [True, False])

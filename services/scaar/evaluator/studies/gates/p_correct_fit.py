@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scaar.core.gates.p_correct import (
+    FEW,
     THRESHOLD,
     AnswerSignal,
     Curve,
@@ -58,6 +59,8 @@ def fit_p_correct(
     kind: str,
     abstain_below: float,
     tokens: int,
+    few_above: float = 1.0,
+    few: int = FEW,
     seed: int = 0,
 ) -> FittedPCorrect:
     """Fit a curve to the signals of the answers, given by their log-probabilities in order."""
@@ -80,6 +83,8 @@ def fit_p_correct(
         THRESHOLD,
         abstain_below,
         tokens,
+        few_above,
+        few,
     )
     return FittedPCorrect(
         gate,

@@ -62,6 +62,18 @@ def test_an_isotonic_curve_has_each_probability_from_its_signal_on(
     assert STEPS.probability(signal) == expected
 
 
+@pytest.mark.parametrize(
+    ("few_above", "logprob", "top_k"), [(1.0, 0.0, None), (0.5, -0.7, 2), (0.5, -0.8, None)]
+)
+async def test_a_rather_certain_answer_needs_few_passages(
+    few_above: float, logprob: float, top_k: int | None
+) -> None:
+    # P(correct) is 0.52 at -0.7, and 0.48 at -0.8.
+    gate = replace(GATE, few_above=few_above, few=2)
+    judged = await gate.judge("Who?", ScriptedGateModel(lambda request: [tokens(logprob)]))
+    assert judged.top_k == top_k
+
+
 def test_an_answer_abstains_below_the_limit_of_the_file_and_never_without_one() -> None:
     p_correct = GATE.p_correct([-2.0])
     assert p_correct == pytest.approx(1 / (1 + math.exp(2.5)))
@@ -72,7 +84,7 @@ def test_an_answer_abstains_below_the_limit_of_the_file_and_never_without_one() 
 
 @pytest.mark.parametrize("curve", [PLATT, STEPS])
 def test_a_file_contains_the_whole_gate(curve: PlattCurve | IsotonicCurve) -> None:
-    gate = replace(GATE, curve=curve, signal=LOWEST)
+    gate = replace(GATE, curve=curve, signal=LOWEST, few_above=0.3, few=2)
     read = read_gate(p_correct_to_json(gate, learned_from={}), "gate.json")
     assert read == replace(gate, revision=read.revision)
     assert gate_without_file("p_correct") is None
