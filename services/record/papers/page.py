@@ -55,6 +55,8 @@ those of the [lab](lab.md), so only orders and differences compare with a paper,
 With a model and a data set of your own ([models](models.md), [data sets](datasets.md)), the same \
 commands make the tables of that data set: replace `--dataset lab --seed S`.
 What needs data, weights or a service that the lab lacks is a row that is not run.
+SCAAR's analyses of S_eff and of words and tokens are named without the numbers of their tables, \
+which could not be checked; one of them may be its Table 6.
 
 | table | compares | section |
 | --- | --- | --- |
