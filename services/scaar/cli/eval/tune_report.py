@@ -25,7 +25,8 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         Column("mask_below", text=lambda value: f"{value:g}"),
         Column("exclude_seen", right=False),
         Column("top_k"),
-        *([Column("alpha", text=lambda value: f"{value:g}")] if shares else []),
+        # A query without a share of words has none.
+        *([Column("alpha", text=lambda v: "" if v is None else f"{v:g}")] if shares else []),
         Column("search_mode", right=False),
         Column("rerank", right=False),
         Column("theta", text=lambda value: f"{value:g}"),
