@@ -28,7 +28,7 @@ from scaar.evaluator.planning.axes import (
 )
 from scaar.evaluator.planning.gates import gates_named, with_gates
 from scaar.evaluator.planning.policies import plan_policies
-from scaar.evaluator.planning.settings import Value, setting_of
+from scaar.evaluator.planning.settings import Value, check_no_values, setting_of
 from scaar.evaluator.prediction_view import describe_question
 from scaar.evaluator.studies.grid.candidates import check_grid
 
@@ -95,7 +95,11 @@ def evaluate(
         settings = plan_policies(requests, grid_values, tuned)
     else:
         published = [each for each in requests if each.name in PRESETS]
-        settings = plan_policies(published, grid_values) if published else ()
+        if published:
+            settings = plan_policies(published, grid_values)
+        else:
+            settings = ()
+            check_no_values(grid_values, [each.label for each in named])
         settings = (*settings, *map(setting_of, named))
     settings = with_gates(settings, gates_named(gates))
     check_index_names(indexes)

@@ -35,7 +35,7 @@ from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
 from scaar.evaluator.planning.axes import scorers_named, with_indexes, with_scorers
 from scaar.evaluator.planning.gates import gates_named, with_gates
-from scaar.evaluator.planning.settings import plan_settings
+from scaar.evaluator.planning.settings import check_no_values, plan_settings
 from scaar.evaluator.store.folder import read_results
 from scaar.evaluator.studies.grid.candidates import check_grid
 from scaar.orchestrator.settings import read_artefact
@@ -95,6 +95,8 @@ def run(
     published = tuple(name for name in names if name not in named)
     if published and (policies or not artefacts):
         planned = (*plan_settings(published, values), *planned)
+    else:
+        check_no_values(values, [each.label for each in planned])
     with named_by_options():
         if gate:
             planned = with_gates(planned, gates_named(options.names_of(gate)))

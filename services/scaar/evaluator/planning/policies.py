@@ -6,7 +6,7 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies.artefacts import NO_POLICIES, TunedPolicies
 from scaar.core.policies.checks import check_policy, without_idle
 from scaar.core.types import PolicyRequest
-from scaar.evaluator.planning.settings import Value, Values, label_of, requests_of
+from scaar.evaluator.planning.settings import Value, Values, label_of, requests_of, written
 from scaar.evaluator.records import Setting
 
 
@@ -58,7 +58,7 @@ def _given_twice(grid: Values) -> Iterator[Violation]:
     for name, values in grid.items():
         for value in dict.fromkeys(values):
             if values.count(value) > 1:
-                yield Violation(f"grid.{name}", f"{value:g} is given twice")
+                yield Violation(f"grid.{name}", f"{written(value)} is given twice")
 
 
 def _unused(found: Collection[PolicyRequest], grid: Values) -> Iterator[Violation]:
@@ -72,7 +72,7 @@ def _unused(found: Collection[PolicyRequest], grid: Values) -> Iterator[Violatio
     for name, values in grid.items():
         for value in values:
             if (name, value) not in used:
-                yield Violation(f"grid.{name}", f"{value:g} has no effect on {names}")
+                yield Violation(f"grid.{name}", f"{written(value)} has no effect on {names}")
 
 
 def _refuse(wrong: Sequence[Violation] | Iterator[Violation]) -> None:

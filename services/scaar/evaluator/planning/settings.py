@@ -63,6 +63,15 @@ def plan_settings(policies: Sequence[str], values: Values) -> tuple[Setting, ...
     return tuple(setting_of(request) for request in found)
 
 
+def check_no_values(values: Values, tuned: Sequence[str]) -> None:
+    """Check that no value is given beside ``tuned`` policies alone, which keep their own.
+
+    Raises:
+        InvalidRequest: naming every value.
+    """
+    _refuse(_unused(tuned, values, set(), {}))
+
+
 def setting_of(
     request: PolicyRequest, scorer: Control | None = None, index: str | None = None
 ) -> Setting:
@@ -77,7 +86,7 @@ def label_of(
 
     The overrides of a tuned policy include the settings of its artefact.
     """
-    given = [f"{name}={_written(value)}" for name, value in request.overrides.given().items()]
+    given = [f"{name}={written(value)}" for name, value in request.overrides.given().items()]
     given += [f"scorer={scorer}"] if scorer else []
     given += [f"index={index}"] if index else []
     return f"{request.label}:{','.join(given)}" if given else request.label
@@ -130,7 +139,8 @@ def _combinations(policy: str, values: Values) -> Iterator[PolicyRequest]:
             yield request
 
 
-def _written(value: Value) -> str:
+def written(value: Value) -> str:
+    """Return a value as labels and messages have it."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.10g}" if isinstance(value, float) else str(value)
@@ -153,7 +163,7 @@ def _given_twice(values: Values) -> Iterator[Violation]:
             yield Violation(name, "must have at least one value")
         for value in dict.fromkeys(given):
             if given.count(value) > 1:
-                yield Violation(name, f"{_written(value)} is given twice")
+                yield Violation(name, f"{written(value)} is given twice")
 
 
 def _unused(
@@ -169,7 +179,7 @@ def _unused(
             if (name, value) in refused:
                 yield Violation(name, refused[name, value].description)
             else:
-                text = f"{_written(value)} has no effect on {' or '.join(policies)}"
+                text = f"{written(value)} has no effect on {' or '.join(policies)}"
                 yield Violation(name, text)
 
 

@@ -57,6 +57,12 @@ def test_a_tuned_policy_keeps_its_values_and_goes_by_its_name() -> None:
         ),
         ((PolicyRequest("flare"),) * 2, {}, "policies[1]", r"is the same as policies\[0\]"),
         ((PolicyRequest("flare"),), {"theta": (0.3, 0.3)}, "grid.theta", "0.3 is given twice"),
+        (
+            (PolicyRequest("ircot"),),
+            {"trigger": ("rind",)},
+            "grid.trigger",
+            "rind has no effect on",
+        ),
         ((PolicyRequest("no_retrieval"),), {"theta": (0.3,)}, "grid.theta", "has no effect on"),
         ((PolicyRequest("flare"),), {"theta": (0.3, 9.0)}, "grid.theta", "9 has no effect on"),
     ],

@@ -10,7 +10,12 @@ from scaar.core.policies.checks import check_policy
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import PolicyOverrides
 from scaar.evaluator.planning.ablations import ABLATIONS, plan_ablation
-from scaar.evaluator.planning.settings import Values, default_policies, plan_settings
+from scaar.evaluator.planning.settings import (
+    Values,
+    check_no_values,
+    default_policies,
+    plan_settings,
+)
 from scaar.evaluator.records import Setting
 
 VALUES = st.fixed_dictionaries(
@@ -34,6 +39,16 @@ def refused(policies: tuple[str, ...], **values: tuple[float | str, ...]) -> lis
     with pytest.raises(InvalidRequest) as error:
         plan_settings(policies, values)
     return [str(violation) for violation in error.value.violations]
+
+
+def test_a_value_beside_tuned_policies_alone_is_refused() -> None:
+    check_no_values({}, ["tuned-1.4"])
+    with pytest.raises(InvalidRequest) as error:
+        check_no_values({"theta": (0.5,), "query": ("pfq",)}, ["tuned-1.4"])
+    assert [str(violation) for violation in error.value.violations] == [
+        "theta: 0.5 has no effect on tuned-1.4",
+        "query: pfq has no effect on tuned-1.4",
+    ]
 
 
 def test_each_policy_takes_only_the_values_that_mean_something_to_it() -> None:
