@@ -1,6 +1,7 @@
 """The engine over a random model, compared with the training code, and over scripted models."""
 
 import asyncio
+import threading
 from contextlib import aclosing
 
 import numpy as np
@@ -17,6 +18,8 @@ from scaar.core.types import (
     LogprobKind,
     Token,
 )
+from scaar.generator.engines.decoding import generator as decoding_generator
+from scaar.generator.engines.decoding.continuation import Continuation
 from scaar.generator.engines.onnx import open_onnx_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.training.language_model import logits
@@ -115,6 +118,48 @@ async def test_alternatives_are_the_likeliest_tokens(random_model):
         assert token.top[0].id == token.id
         assert token.top[0].logprob == token.logprob
         assert token.top[0].logprob >= token.top[1].logprob >= token.top[2].logprob
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """The threads in which steps run, in the order of the steps."""
+    found, step = [], Continuation.step
+
+    def watched(writing):
+        found.append(threading.current_thread())
+        return step(writing)
+
+    monkeypatch.setattr(Continuation, "step", watched)
+    return found
+
+
+async def test_short_steps_of_a_generation_alone_run_on_the_event_loop(
+    random_model, threads, monkeypatch
+):
+    here = threading.current_thread()
+    monkeypatch.setattr(decoding_generator, "_SHORT_STEP_S", 60.0)
+    await generate(random_model, max_tokens=8)
+    # The first step reads the prompt; the second one shows how long a step takes.
+    assert [thread is here for thread in threads] == [False, False, *[True] * 6]
+    threads.clear()
+    monkeypatch.setattr(decoding_generator, "_SHORT_STEP_S", 0.0)
+    await generate(random_model, max_tokens=8)
+    assert here not in threads
+
+
+async def test_steps_of_two_generations_run_in_threads(random_model, threads, monkeypatch):
+    monkeypatch.setattr(decoding_generator, "_SHORT_STEP_S", 60.0)
+    await asyncio.gather(*(generate(random_model, max_tokens=8) for _ in range(2)))
+    assert threading.current_thread() not in threads[:12]
+
+
+async def test_a_generation_of_short_steps_leaves_the_loop_to_others(random_model, monkeypatch):
+    monkeypatch.setattr(decoding_generator, "_SHORT_STEP_S", 60.0)
+    turns, writing = 0, asyncio.create_task(generate(random_model, max_tokens=24))
+    while not writing.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns >= 24
 
 
 async def test_generations_side_by_side_write_what_they_write_alone(random_model):

@@ -1,6 +1,8 @@
 """Generator over the decoder of an embedded engine."""
 
 import asyncio
+import math
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
@@ -44,6 +46,8 @@ _CAPABILITIES = frozenset(
     }
 )
 """Capabilities of every decoder."""
+_SHORT_STEP_S = 0.001
+"""A shorter step runs on the event loop if it is alone: a thread would cost as much again."""
 
 
 @asynccontextmanager
@@ -70,9 +74,9 @@ async def open_decoding_generator(
 class DecodingGenerator:
     """A :class:`~scaar.core.ports.Generator` whose steps run in an executor.
 
-    Nothing computes on the event loop. Concurrent generations alternate: each submits one step at
-    a time, and the executor runs steps in the order of submission. With a ``max_batch`` above 1,
-    one step continues up to that many generations.
+    Concurrent generations alternate: each submits one step at a time, and the executor runs steps
+    in the order of submission. With a ``max_batch`` above 1, one step continues up to that many
+    generations. Only the short steps of a generation alone run on the event loop.
     """
 
     def __init__(
@@ -95,6 +99,8 @@ class DecodingGenerator:
         self._attention_slots = CallSlots(max_concurrent, of="attention requests")
         self._logprobs_slots = CallSlots(max_concurrent, of="requests for log-probabilities")
         decoder = model.decoder
+        self._step_s = math.inf
+        """Duration of the last step after a first token."""
         self._batcher = (
             StepBatcher(decoder, self._run, max_batch=max_batch)
             if max_batch > 1 and decoder.gives_batches
@@ -194,7 +200,25 @@ class DecodingGenerator:
     async def _step(self, writing: Continuation) -> list[Token]:
         if self._batcher is not None and writing.batches:
             return await self._batcher.step(writing)
-        return await self._run(writing.step)
+        if self._step_s > _SHORT_STEP_S or not self._is_alone:
+            return await self._run(lambda: self._timed_step(writing))
+        tokens = self._timed_step(writing)
+        # Other calls, and a cancellation of this one, are served between steps.
+        await asyncio.sleep(0)
+        return tokens
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether one generation is all that the model computes."""
+        others = self._attention_slots.in_use + self._logprobs_slots.in_use
+        return self._generation_slots.in_use == 1 and not others
+
+    def _timed_step(self, writing: Continuation) -> list[Token]:
+        started = time.perf_counter()
+        try:
+            return writing.step()
+        finally:
+            self._step_s = time.perf_counter() - started
 
     def _check_size(self, texts: Mapping[str, str], ids: Mapping[str, Sequence[int]]) -> None:
         """Check the size of the texts before they are tokenized."""
