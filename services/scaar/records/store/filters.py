@@ -7,8 +7,11 @@ import sqlalchemy as sa
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.records import MAX_TEXT_CHARACTERS, RecordFilter
+from scaar.core.validation import check_text
 from scaar.records.store.rows import milliseconds
 from scaar.records.store.tables import FEEDBACK, RECORDS
+
+_TEXTS = ("tenant", "policy", "index", "request_id", "text")
 
 
 def check_filter(records: RecordFilter) -> None:
@@ -22,6 +25,10 @@ def check_filter(records: RecordFilter) -> None:
         for name in ("since", "until")
         if _is_wrong_time(getattr(records, name))
     ]
+    for name in _TEXTS:
+        # A database ends the pattern of a search at the character U+0000.
+        if (value := getattr(records, name)).strip():
+            wrong += check_text(f"filter.{name}", value)
     if len(records.text) > MAX_TEXT_CHARACTERS:
         text = f"must have at most {MAX_TEXT_CHARACTERS} characters, not {len(records.text):,}"
         wrong.append(Violation("filter.text", text))

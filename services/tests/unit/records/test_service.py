@@ -140,6 +140,10 @@ async def test_invalid_filters_are_refused_by_name(records: StoredRecords) -> No
         await records.list_records(chosen)
     fields = [each.field for each in refused.value.violations]
     assert fields == ["filter.since", "filter.until", "filter.text"]
+    for name in ("tenant", "policy", "index", "request_id", "text"):
+        with pytest.raises(InvalidRequest, match=rf"filter.{name}: holds .* U\+0000 at 0"):
+            await records.delete_records(RecordFilter(**{name: "\0x"}))  # type: ignore[arg-type]
+    assert (await records.list_records(RecordFilter(text=" "))).records == ()
     with pytest.raises(InvalidRequest, match="page_size"):
         await records.list_records(page_size=1001)
     with pytest.raises(InvalidRequest, match="period_s"):
