@@ -79,8 +79,9 @@ def up(
     records: Annotated[
         RecordContent,
         typer.Option(
-            help="Texts that are kept of the answers on this machine, unless a setting "
-            "SCAAR_ORCHESTRATOR_RECORDS_* is set.",
+            help="Texts that are kept of the answers on this machine, unless "
+            "SCAAR_ORCHESTRATOR_RECORDS_CONTENT or …_DATABASE is set. hashed needs the key "
+            "SCAAR_ORCHESTRATOR_RECORDS_HASH_KEY_FILE.",
         ),
     ] = RecordContent.FULL,
     model_url: of_documents.ModelUrl = None,

@@ -16,16 +16,16 @@ _DATABASE, _CONTENT = "SCAAR_ORCHESTRATOR_RECORDS_DATABASE", "SCAAR_ORCHESTRATOR
 def records_settings(content: RecordContent) -> Iterator[None]:
     """Let the orchestrator write to the database that the service of records reads.
 
-    Settings of the environment and of the configuration file take precedence.
+    A database or a content of the environment or of the configuration file takes precedence; with
+    a database, the content is that of its settings.
     """
     config = config_in_use()
     section = config.sections.get("orchestrator", {}) if config is not None else {}
-    prefix = "SCAAR_ORCHESTRATOR_RECORDS_"
-    given = [value for name, value in os.environ.items() if name.startswith(prefix) and value]
-    if given or any(name.startswith("records_") for name in section):
-        yield
-        return
     added = {_DATABASE: records_database(RecordsSettings.read()), _CONTENT: content.value}
+    if os.environ.get(_DATABASE) or "records_database" in section:
+        added = {}
+    elif os.environ.get(_CONTENT) or "records_content" in section:
+        del added[_CONTENT]
     os.environ.update(added)
     try:
         yield

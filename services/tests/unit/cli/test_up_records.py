@@ -1,0 +1,47 @@
+"""The records of ``scaar up``: where they are written, and which texts they have."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from scaar.cli.serve.up_records import records_settings
+from scaar.core.records import RecordContent
+
+PREFIX = "SCAAR_ORCHESTRATOR_RECORDS_"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
+    for name in ("DATABASE", "CONTENT"):
+        monkeypatch.delenv(f"{PREFIX}{name}", raising=False)
+
+
+def added(content: RecordContent) -> tuple[str, str]:
+    """Return database and content within the block; the environment is unchanged after it."""
+    before = dict(os.environ)
+    with records_settings(content):
+        found = os.environ.get(f"{PREFIX}DATABASE", ""), os.environ.get(f"{PREFIX}CONTENT", "")
+    assert dict(os.environ) == before
+    return found
+
+
+def test_records_are_written_on_this_machine_with_the_texts_of_the_option(tmp_path: Path) -> None:
+    database, content = added(RecordContent.HASHED)
+    assert database.startswith(f"sqlite:///{tmp_path}")
+    assert content == "hashed"
+
+
+def test_other_settings_of_records_leave_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{PREFIX}HASH_KEY_FILE", "/run/key")
+    monkeypatch.setenv(f"{PREFIX}MAX_RECORD_KIB", "64")
+    assert added(RecordContent.HASHED)[1] == "hashed"
+    monkeypatch.setenv(f"{PREFIX}CONTENT", "none")
+    assert added(RecordContent.FULL)[0].startswith("sqlite:///")
+    assert added(RecordContent.FULL)[1] == "none"
+
+
+def test_a_database_of_the_settings_has_their_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{PREFIX}DATABASE", "postgresql://db/records")
+    assert added(RecordContent.FULL) == ("postgresql://db/records", "")
