@@ -30,6 +30,7 @@ from scaar.core.types import (
     EffectivePolicy,
     EvidenceKind,
     Granularity,
+    JudgedWord,
     LogprobKind,
     ModelDescription,
     PolicyOverrides,
@@ -75,7 +76,7 @@ def explain(record: AnswerRecord, request: ExplainRecordRequest) -> RecordExplan
         left -= retrieving
         judged = replace(
             draft.judged,
-            words=judgement.words,
+            words=_with_contributions(judgement.words, draft.judged.words),
             trigger=judgement.trigger,
             retrieving=retrieving,
             score=judgement.score,
@@ -173,6 +174,18 @@ def _adjusted(recorded: EffectivePolicy, overrides: PolicyOverrides) -> Effectiv
 
 def _first(given: _Value | None, otherwise: _Value) -> _Value:
     return otherwise if given is None else given
+
+
+def _with_contributions(
+    words: tuple[JudgedWord, ...], recorded: tuple[JudgedWord, ...]
+) -> tuple[JudgedWord, ...]:
+    """Return the words with the recorded contributions that their trigger does not use."""
+    if len(words) != len(recorded) or any(each.contribution is not None for each in words):
+        return words
+    return tuple(
+        replace(word, contribution=each.contribution)
+        for word, each in zip(words, recorded, strict=True)
+    )
 
 
 def _with_query(

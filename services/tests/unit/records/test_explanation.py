@@ -161,6 +161,7 @@ async def test_an_answer_without_a_judged_draft_has_nothing_to_explain() -> None
         explained(replace(record, events=()))
 
 
+@pytest.mark.parametrize("policy", ["scaar", "flare", "perplexity"])
 @pytest.mark.parametrize(
     "query",
     [
@@ -173,8 +174,8 @@ async def test_an_answer_without_a_judged_draft_has_nothing_to_explain() -> None
         "bridged",
     ],
 )
-async def test_the_same_settings_build_the_same_query(query: str) -> None:
-    record = await recorded(asking("scaar", query=query))
+async def test_the_same_settings_build_the_same_query(query: str, policy: str) -> None:
+    record = await recorded(asking(policy, query=query))
     (built, *others) = only(QueryBuilt, record.events)
     draft = explained(record).drafts[0]
     assert not others
