@@ -116,7 +116,8 @@ def policy_request(
     values: dict[str, Any] = {}
     wrong: list[Violation] = []
     for name, value in settings.items():
-        field = f"policy.{name}"
+        # A name can have an unpaired surrogate, which no message can carry.
+        field = f"policy.{name.encode(errors='backslashreplace').decode()}"
         if name not in SETTINGS:
             text = f"is not a setting; known settings: {', '.join(sorted(SETTINGS))}"
             wrong.append(Violation(field, text))

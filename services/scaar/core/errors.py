@@ -51,6 +51,14 @@ class Violation:
         return f"{self.field}: {self.description}"
 
 
+def shown(value: float) -> str:
+    """Return a number as messages have it, also an integer beyond all floats."""
+    try:
+        return f"{value:g}"
+    except OverflowError:
+        return "an integer of more than 300 digits"
+
+
 class InvalidRequest(ScaarError):
     """Fields of the request are invalid. Raised before any work."""
 

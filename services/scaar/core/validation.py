@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.errors import InvalidRequest, Violation, shown
 from scaar.core.filters import wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
@@ -208,7 +208,7 @@ def _check_budget(limits: BudgetLimits) -> list[Violation]:
         "timeout_s": f"in (0, {MAX_TIMEOUT_S:g}]",
     }
     return [
-        Violation(f"budget.{name}", f"must be {ranges[name]}, not {value:g}")
+        Violation(f"budget.{name}", f"must be {ranges[name]}, not {shown(value)}")
         for name, value, fits in checks
         if not fits
     ]

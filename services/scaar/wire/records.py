@@ -25,6 +25,7 @@ from scaar.v1 import records_pb2_grpc as pb_grpc
 from scaar.wire.calls import Endpoint, receive, timeout_within
 from scaar.wire.conversion import check_response_size
 from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
+from scaar.wire.messages.fields import carried_text
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RecordsService"].full_name
@@ -177,7 +178,7 @@ class RemoteRecords:
         self._metadata = metadata
 
     async def get_record(self, record_id: str) -> AnswerRecord:
-        message = pb.GetRecordRequest(id=record_id)
+        message = pb.GetRecordRequest(id=carried_text("id", record_id))
         return await self._call("GetRecord", message, lambda got: from_pb(got.record, AnswerRecord))
 
     async def list_records(

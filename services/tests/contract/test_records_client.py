@@ -162,6 +162,11 @@ async def test_a_tenant_meets_its_own_records_only(tmp_path: Path) -> None:
     [
         ("get_record", ("x" * 65,), {}, "id: must have at most 64 characters"),
         ("get_record", ("",), {}, "id: is required"),
+        ("get_record", ("\ud800",), {}, "id: holds the control character"),
+        ("list_records", (RecordFilter(text="\0x"),), {}, "text: holds the control character"),
+        ("list_records", (), {"page_size": 10**400}, "page_size: must fit in 32 bits"),
+        ("explain_record", ("x",), {"theta": 10**400}, "theta: must be .*more than 300 digits"),
+        ("explain_record", ("x",), {"\ud800": 1}, "is not a setting"),
         ("list_records", (RecordFilter(text="x" * 201),), {}, "text: must have at most 200"),
         ("list_records", (RecordFilter(since="then"),), {}, "since"),
         ("list_records", (), {"page_size": 0}, "page_size: must be 1 to 1,000, not 0"),

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from scaar.core.errors import Violation
+from scaar.core.errors import Violation, shown
 from scaar.core.policies import PRESETS
 from scaar.core.policies.preset import Preset
 from scaar.core.policies.settings import RECOMMENDED, SETTINGS, Combination, adjustable, idle
@@ -107,12 +107,14 @@ def _out_of_range(preset: Preset, overrides: PolicyOverrides) -> list[Violation]
         limit = TRIGGERS[trigger].theta
         if not limit.holds(overrides.theta):
             judging = f"trigger {trigger}" if overrides.trigger else f"policy {preset.name}"
-            text = f"must be in {limit} for {judging}, not {overrides.theta:g}"
+            text = f"must be in {limit} for {judging}, not {shown(overrides.theta)}"
             wrong.append(Violation("policy.theta", text))
     for name, value in overrides.given().items():
         allowed = SETTINGS[name].limit
-        if allowed is not None and not allowed.holds(float(value)):
-            text = f"must be {allowed} for policy {preset.name}, not {float(value):g}"
+        if allowed is None or isinstance(value, str):
+            continue
+        if not allowed.holds(value):
+            text = f"must be {allowed} for policy {preset.name}, not {shown(value)}"
             wrong.append(Violation(f"policy.{name}", text))
     query = overrides.query
     if query and FORMULATIONS[query].needs_draft and Moment.UNCERTAIN_DRAFT not in preset.moments:

@@ -107,7 +107,7 @@ def request_to_pb(
         given = codec_of(kind or type(value), message).write(value)
         try:
             return message(**given)
-        except ValueError:
+        except (ValueError, OverflowError):
             check_carried(given, message)
             raise
     except InvalidRequest as error:

@@ -7,7 +7,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import InvalidRequest, shown
 
 _INT32_MAX = 2**31 - 1
 
@@ -15,7 +15,7 @@ _INT32_MAX = 2**31 - 1
 def carried_int(field: str, value: int) -> int:
     """Return the number if it fits in the 32 bits of the contract."""
     if not -_INT32_MAX - 1 <= value <= _INT32_MAX:
-        raise InvalidRequest.of(field, f"must fit in 32 bits, not {value:g}")
+        raise InvalidRequest.of(field, f"must fit in 32 bits, not {shown(value)}")
     return value
 
 
@@ -50,12 +50,18 @@ def _check_carried(fields: Mapping[str, Any], message: Descriptor, path: str) ->
                 carried_text(path + name, item)
             elif item is not None and field.type == FieldDescriptor.TYPE_INT32:
                 carried_int(path + name, item)
+            elif isinstance(item, int) and field.type == FieldDescriptor.TYPE_DOUBLE:
+                finite(path + name, item)
 
 
 def finite(field: str, value: float) -> float:
-    """Return the number if it is finite."""
-    if not math.isfinite(value):
-        raise InvalidRequest.of(field, f"must be a finite number, not {value:g}")
+    """Return the number if it is finite, and no integer beyond all floats."""
+    try:
+        is_finite = math.isfinite(value)
+    except OverflowError:
+        is_finite = False
+    if not is_finite:
+        raise InvalidRequest.of(field, f"must be a finite number, not {shown(value)}")
     return value
 
 

@@ -164,3 +164,16 @@ def test_every_wrong_field_is_named_together() -> None:
         "request_id",
         "index",
     ]
+
+
+def test_an_integer_beyond_all_floats_is_refused_like_any_other_number() -> None:
+    huge = 10**400
+    overrides = PolicyOverrides(theta=huge, top_k=huge, mask_below=huge)
+    request = AnswerRequest(
+        "Who?", PolicyRequest("flare", overrides), budget=BudgetLimits(timeout_s=huge)
+    )
+    found = wrong(request)
+    assert len(found) == 4
+    assert {each.rpartition(", not ")[2] for each in found} == {
+        "an integer of more than 300 digits"
+    }

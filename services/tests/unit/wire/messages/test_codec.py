@@ -62,6 +62,20 @@ ANSWER, DENSE = AnswerRequest("Who?"), DenseSettings(hnsw=HnswSettings(m=2**31))
             "policy.top_k: must fit in 32 bits, not 2.14748e+09",
         ),
         (
+            replace(ANSWER, policy=PolicyRequest("flare", PolicyOverrides(top_k=10**400))),
+            None,
+            orchestrator_pb2.StreamAnswerRequest,
+            "",
+            "policy.top_k: must fit in 32 bits, not an integer of more than 300 digits",
+        ),
+        (
+            replace(ANSWER, policy=PolicyRequest("flare", PolicyOverrides(alpha=10**400))),
+            None,
+            orchestrator_pb2.StreamAnswerRequest,
+            "",
+            "policy.alpha: must be a finite number, not an integer of more than 300 digits",
+        ),
+        (
             EvaluationRequest((PolicyRequest("flare"), PolicyRequest("flare", LARGE))),
             None,
             evaluator_pb2.CreateEvaluationRequest,
