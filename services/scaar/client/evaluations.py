@@ -13,7 +13,7 @@ from typing import Any, TypedDict, Unpack
 
 from scaar.client.connection import ConnectionOptions, open_connection
 from scaar.client.loop_thread import LoopThread, opened_in_thread
-from scaar.client.requests import choice, policy_request
+from scaar.client.requests import choice, each_of, policy_request
 from scaar.core.evaluations import (
     EvaluationDescription,
     EvaluationGrid,
@@ -30,7 +30,7 @@ from scaar.core.types import PolicyRequest
 from scaar.wire.evaluator import SERVICE_NAME, RemoteEvaluator
 
 Questions = Iterable[EvaluationQuestion] | AsyncIterable[EvaluationQuestion]
-Policies = Sequence[str | PolicyRequest]
+Policies = str | Sequence[str | PolicyRequest]
 
 
 class EvaluationFields(TypedDict, total=False):
@@ -84,9 +84,9 @@ class EvaluationClient:
         sent: dict[str, Any] = dict(fields)
         questions = sent.pop("questions", ())
         for name in ("indexes", "scorers"):
-            sent[name] = tuple(sent.get(name, ()))
+            sent[name] = each_of(sent.get(name, ()))
         request = EvaluationRequest(
-            policies=tuple(policy_request(policy, {}) for policy in policies), **sent
+            policies=tuple(policy_request(policy, {}) for policy in each_of(policies)), **sent
         )
         return await self._evaluator.create_evaluation(request, _streamed(questions))
 

@@ -133,6 +133,11 @@ def policy_request(
     return replace(requested, overrides=replace(requested.overrides, **values))
 
 
+def each_of(given: Any) -> tuple[Any, ...]:
+    """Return the values that are given; a string or a number is a single one."""
+    return (given,) if isinstance(given, str | int | float) else tuple(given)
+
+
 def choice(kind: type[_Choice], value: str, field: str) -> _Choice:
     """Return the member of an enumeration with this value.
 

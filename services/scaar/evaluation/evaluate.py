@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scaar.client.loop_thread import LoopThread
+from scaar.client.requests import each_of
 from scaar.compose import EMBEDDED, tuned_policies_of
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.evaluations import EvaluationQuestion
@@ -40,14 +41,14 @@ _NO_VALUES: Mapping[str, Sequence[Value]] = MappingProxyType({})
 @oracle_parts()
 def evaluate(
     dataset: str,
-    policies: Sequence[str | PolicyRequest],
+    policies: str | Sequence[str | PolicyRequest],
     *,
     out: Path | str | None = None,
     target: str | None = None,
-    values: Mapping[str, Sequence[Value]] = _NO_VALUES,
-    scorers: Sequence[str] = (),
-    gates: Sequence[str] = (),
-    indexes: Sequence[str] = (),
+    values: Mapping[str, Value | Sequence[Value]] = _NO_VALUES,
+    scorers: str | Sequence[str] = (),
+    gates: str | Sequence[str] = (),
+    indexes: str | Sequence[str] = (),
     grid: int | None = None,
     limit: int | None = None,
     seed: int | None = None,
@@ -85,10 +86,12 @@ def evaluate(
     """
     if (out is None) == (target is None):
         raise InvalidRequest.of("out", "or target must be given, but not both")
+    scorers, gates, indexes = each_of(scorers), each_of(gates), each_of(indexes)
+    given = each_of(policies)
+    requests = [PolicyRequest(each) if isinstance(each, str) else each for each in given]
+    grid_values = {name: each_of(several) for name, several in values.items()}
     if grid is not None:
-        check_grid(grid, values)
-    requests = [PolicyRequest(each) if isinstance(each, str) else each for each in policies]
-    grid_values = {name: tuple(given) for name, given in values.items()}
+        check_grid(grid, grid_values)
     named = [each for each in requests if each.name not in PRESETS]
     if target is None:
         tuned = _run(tuned_policies_of(orchestrator)) if named else NO_POLICIES

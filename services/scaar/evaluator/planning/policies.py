@@ -5,8 +5,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies.artefacts import NO_POLICIES, TunedPolicies
 from scaar.core.policies.checks import check_policy, without_idle
+from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import PolicyRequest
-from scaar.evaluator.planning.settings import Value, Values, label_of, requests_of, written
+from scaar.evaluator.planning.settings import (
+    Value,
+    Values,
+    label_of,
+    taken,
+    unused,
+    written,
+)
 from scaar.evaluator.records import Setting
 
 
@@ -24,17 +32,19 @@ def plan_policies(
     """
     labels = [label_of(each) if each.name in tuned else "" for each in policies]
     policies = [tuned.resolve(each) for each in policies]
-    _refuse([*_wrong_policies(policies, tuned), *_given_twice(grid)])
+    _refuse([*_wrong_policies(policies, tuned), *_unknown(grid), *_given_twice(grid)])
     found: dict[PolicyRequest, str] = {}
+    refused: dict[tuple[str, Value], Violation] = {}
     for policy, label in zip(policies, labels, strict=True):
         if policy.artefact:
             found[policy] = label
             continue
         own = {name: (value,) for name, value in policy.overrides.given().items()}
         values: Mapping[str, Sequence[Value]] = {**grid, **own}
-        for request in requests_of(policy.name, values):
-            found[request] = label_of(request)
-    _refuse(_unused(found, grid))
+        requests, wrong = taken(policy.name, values)
+        refused |= wrong
+        found.update((request, label_of(request)) for request in requests)
+    _refuse(_unused(found, grid, refused))
     return tuple(Setting(label, request) for request, label in found.items())
 
 
@@ -54,6 +64,11 @@ def _wrong_policies(
             yield Violation(place, f"is the same as policies[{first}]")
 
 
+def _unknown(grid: Values) -> Iterator[Violation]:
+    for name in grid.keys() - SETTINGS.keys():
+        yield Violation(f"grid.{name}", f"is not a setting; known: {', '.join(sorted(SETTINGS))}")
+
+
 def _given_twice(grid: Values) -> Iterator[Violation]:
     for name, values in grid.items():
         for value in dict.fromkeys(values):
@@ -61,18 +76,20 @@ def _given_twice(grid: Values) -> Iterator[Violation]:
                 yield Violation(f"grid.{name}", f"{written(value)} is given twice")
 
 
-def _unused(found: Collection[PolicyRequest], grid: Values) -> Iterator[Violation]:
+def _unused(
+    found: Collection[PolicyRequest],
+    grid: Values,
+    refused: Mapping[tuple[str, Value], Violation],
+) -> Iterator[Violation]:
     used = {
         pair
         for request in found
         if not request.artefact
         for pair in request.overrides.given().items()
     }
-    names = " or ".join(dict.fromkeys(each.label for each in found))
-    for name, values in grid.items():
-        for value in values:
-            if (name, value) not in used:
-                yield Violation(f"grid.{name}", f"{written(value)} has no effect on {names}")
+    names = list(dict.fromkeys(each.label for each in found))
+    for each in unused(names, grid, used, refused):
+        yield Violation(f"grid.{each.field}", each.description)
 
 
 def _refuse(wrong: Sequence[Violation] | Iterator[Violation]) -> None:

@@ -52,12 +52,12 @@ def plan_settings(policies: Sequence[str], values: Values) -> tuple[Setting, ...
     used: set[tuple[str, Value]] = set()
     found: dict[PolicyRequest, None] = {}
     for name in policies:
-        requests, wrong = _taken(name, values)
+        requests, wrong = taken(name, values)
         refused |= wrong
         for request in requests:
             found[request] = None
             used |= request.overrides.given().items()
-    _refuse(_unused(policies, values, used, refused))
+    _refuse(unused(policies, values, used, refused))
     left = [name for name in policies if not any(each.name == name for each in found)]
     _refuse(Violation("policies", f"{name} takes none of the given values") for name in left)
     return tuple(setting_of(request) for request in found)
@@ -69,7 +69,7 @@ def check_no_values(values: Values, tuned: Sequence[str]) -> None:
     Raises:
         InvalidRequest: naming every value.
     """
-    _refuse(_unused(tuned, values, set(), {}))
+    _refuse(unused(tuned, values, set(), {}))
 
 
 def setting_of(
@@ -94,13 +94,13 @@ def label_of(
 
 def requests_of(policy: str, values: Values) -> tuple[PolicyRequest, ...]:
     """Return the policy at each combination of values that it accepts; possibly none."""
-    return tuple(_taken(policy, values)[0])
+    return tuple(taken(policy, values)[0])
 
 
-def _taken(
+def taken(
     policy: str, values: Values
 ) -> tuple[list[PolicyRequest], dict[tuple[str, Value], Violation]]:
-    """The requests that the policy accepts, and the values that it refuses."""
+    """Return the requests that the policy accepts, and the values that it refuses."""
     found, refused = _requests(policy, values)
     if not found:
         # The policy accepts no value of some settings: it keeps its own values there.
@@ -166,12 +166,13 @@ def _given_twice(values: Values) -> Iterator[Violation]:
                 yield Violation(name, f"{written(value)} is given twice")
 
 
-def _unused(
+def unused(
     policies: Sequence[str],
     values: Values,
     used: set[tuple[str, Value]],
     refused: Mapping[tuple[str, Value], Violation],
 ) -> Iterator[Violation]:
+    """Yield every value that none of the policies takes, with the reason if it was refused."""
     for name, given in values.items():
         for value in given:
             if (name, value) in used:

@@ -64,7 +64,12 @@ def test_a_tuned_policy_keeps_its_values_and_goes_by_its_name() -> None:
             "rind has no effect on",
         ),
         ((PolicyRequest("no_retrieval"),), {"theta": (0.3,)}, "grid.theta", "has no effect on"),
-        ((PolicyRequest("flare"),), {"theta": (0.3, 9.0)}, "grid.theta", "9 has no effect on"),
+        (
+            (PolicyRequest("flare"),),
+            {"theta": (0.3, 9.0)},
+            "grid.theta",
+            "for policy flare, not 9",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(
