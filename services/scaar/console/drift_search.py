@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from scaar.console.record_search import MAX_NAME_CHARACTERS
+from scaar.console.record_search import MAX_NAME_CHARACTERS, TIME_EXPECTED, utc_time
 from scaar.core.records import RecordFilter
 
 _NAMES = ("policy", "tenant", "index")
@@ -100,8 +100,8 @@ def read_drift_search(sent: Mapping[str, str], *, now: float) -> DriftSearch:
     if until:
         try:
             end = seconds_of(until)
-        except (ValueError, OverflowError):
-            problems["until"] = "must be a time such as 2030-01-31T12:00"
+        except ValueError:
+            problems["until"] = TIME_EXPECTED
     end = min(max(end, period.count * period.seconds), 4e9)
     aligned = -(-int(end) // period.seconds) * period.seconds
     return DriftSearch(period, aligned, fields, problems, latest=not until or "until" in problems)
@@ -116,7 +116,6 @@ def seconds_of(time: str) -> float:
     """Return a time of RFC 3339 in seconds since 1970; in UTC if it names no zone.
 
     Raises:
-        ValueError: it is no time.
+        ValueError: it is no time, or one outside the years 1 to 9999 in UTC.
     """
-    found = datetime.fromisoformat(time)
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return utc_time(time).timestamp()

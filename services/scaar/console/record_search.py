@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from scaar.core.records import MAX_TEXT_CHARACTERS, RecordFilter, Verdict
 
 PAGE_SIZES = (25, 50, 100)
+TIME_EXPECTED = "must be a time such as 2030-01-31T12:00"
 _CHOICES = {"yes": True, "no": False}
 _NAMES = ("request_id", "policy", "tenant", "index")
 MAX_NAME_CHARACTERS = {"request_id": 128, "policy": 128, "tenant": 128, "index": 64}
@@ -89,9 +90,21 @@ def _time(name: str, fields: Mapping[str, str], problems: dict[str, str]) -> str
     if not value:
         return ""
     try:
-        found = datetime.fromisoformat(value)
+        found = utc_time(value)
     except ValueError:
-        problems[name] = "must be a time such as 2030-01-31T12:00"
+        problems[name] = TIME_EXPECTED
         return ""
-    zoned = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return zoned.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return found.isoformat().replace("+00:00", "Z")
+
+
+def utc_time(text: str) -> datetime:
+    """Return a time of RFC 3339 in UTC, which is also its zone if it names none.
+
+    Raises:
+        ValueError: it is no time, or one outside the years 1 to 9999 in UTC.
+    """
+    found = datetime.fromisoformat(text)
+    try:
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except OverflowError as error:
+        raise ValueError(f"{text} is outside the years 1 to 9999 in UTC") from error

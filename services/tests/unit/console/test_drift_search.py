@@ -34,7 +34,14 @@ def test_earlier_and_later_periods_are_links_to_searches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("period", "year"), ("until", "soon"), ("index", "x" * 65)]
+    ("field", "value"),
+    [
+        ("period", "year"),
+        ("until", "soon"),
+        ("until", "0001-01-01T00:00+05:00"),
+        ("until", "9999-12-31T23:59-05:00"),
+        ("index", "x" * 65),
+    ],
 )
 def test_an_invalid_field_is_named_and_its_default_taken(field: str, value: str) -> None:
     search = read_drift_search({field: value}, now=NOW)

@@ -60,6 +60,8 @@ def test_a_verdict_can_be_any_or_none(sent: str, has_feedback: bool) -> None:
     [
         ("since", "yesterday"),
         ("until", "2030-13-01"),
+        ("since", "0001-01-01T00:00+05:00"),
+        ("until", "9999-12-31T23:59-05:00"),
         ("retrieved", "perhaps"),
         ("verdict", "great"),
         ("text", "x" * 201),
