@@ -38,6 +38,8 @@ def test_every_response_carries_the_headers(client: TestClient, path: str) -> No
         {"sec-fetch-site": "same-site"},
         {"origin": "https://elsewhere.example.com"},
         {"origin": "null"},
+        {"origin": "http://["},
+        {"origin": "http://testserver]"},
     ],
 )
 @pytest.mark.parametrize("path", ["/", "/ask", "/answers/1/feedback"])
