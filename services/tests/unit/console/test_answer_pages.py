@@ -13,7 +13,7 @@ from scaar.console.answer_view import Blocks
 from scaar.console.rendering import templates
 from scaar.console.settings import ConsoleSettings
 from scaar.console.what_if import WhatIf, judge_again
-from scaar.core.errors import BackendUnavailable, NotFound
+from scaar.core.errors import BackendUnavailable, CapabilityMissing, NotFound
 from scaar.core.loop.answer_state import Ports
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.policies.artefacts import TunedPolicies
@@ -519,6 +519,15 @@ class TestAsk:
         assert 'event: failed\ndata: {"message":"retriever does not respond"}' in live.text
         assert page.status_code == 503
         assert "retriever does not respond" in page.text
+
+    def test_a_policy_that_the_model_cannot_serve_is_rejected(self) -> None:
+        def script(request: AnswerRequest) -> Iterator[AnswerEvent | Exception]:
+            yield CapabilityMissing("lab-lm gives no attention")
+
+        with open_pages(catalog=catalog(), answerer=ScriptedAnswerer(script)) as client:
+            page = client.post("/", data=WHO)
+        assert page.status_code == 400
+        assert "lab-lm gives no attention" in page.text
 
     @pytest.mark.parametrize("path", ["/", "/ask"])
     def test_a_field_that_is_no_number_is_named(self, path: str) -> None:

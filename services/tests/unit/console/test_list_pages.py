@@ -231,6 +231,12 @@ class TestIndexes:
         assert "The search failed" in response.text
         assert "Sample search" in response.text
 
+    def test_a_search_that_the_index_cannot_serve_is_rejected(self) -> None:
+        with open_pages(catalog=catalog()) as client:
+            response = client.get("/indexes?index=lab&q=engine&mode=vectors")
+        assert response.status_code == 400
+        assert "The search failed" in response.text
+
 
 class TestEvaluations:
     def test_every_state_can_be_selected(self) -> None:
