@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from scaar.core.errors import (
     ScaarError,
     Violation,
 )
+from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.ports import Catalog
 from scaar.core.queries import FORMULATIONS
 from scaar.core.records import RecordFilter
@@ -142,18 +144,17 @@ def _asked(given: Mapping[str, str], request: Request) -> AnswerRequest:
     """Return the request of the form.
 
     Raises:
-        InvalidRequest: naming every field that is no number.
+        InvalidRequest: naming every field that is no number, or one that no policy accepts.
     """
+    theta, top_k = _number(given["theta"], float), _number(given["top_k"], int)
     wrong: list[Violation] = []
-
-    def number(name: str, kind: type[int] | type[float]) -> Any:
-        try:
-            return kind(given[name]) if given[name] else None
-        except ValueError:
-            wrong.append(Violation(name, f"must be a number, not {given[name][:40]!r}"))
-            return None
-
-    theta, top_k = number("theta", float), number("top_k", int)
+    if theta is not None and not math.isfinite(theta):
+        text = f"must be a finite number, not {given['theta'][:40]!r}"
+        wrong.append(Violation("theta", text))
+    # The contract cannot carry every integer, so the services cannot check all of them.
+    if top_k is not None and not 1 <= top_k <= MAX_TOP_K:
+        text = f"must be a whole number from 1 to {MAX_TOP_K}, not {given['top_k'][:40]!r}"
+        wrong.append(Violation("top_k", text))
     if wrong:
         raise InvalidRequest(wrong)
     overrides = PolicyOverrides(
@@ -165,6 +166,14 @@ def _asked(given: Mapping[str, str], request: Request) -> AnswerRequest:
         request_id=request.state.request_id,
     )
     return replace(asked, index=given["index"]) if given["index"] else asked
+
+
+def _number(text: str, kind: type[int] | type[float]) -> Any:
+    """Return the number of a field: None if the field is empty, NaN if it has no number."""
+    try:
+        return kind(text) if text else None
+    except ValueError:
+        return math.nan
 
 
 async def _all_events(request: Request, asked: AnswerRequest) -> list[AnswerEvent]:

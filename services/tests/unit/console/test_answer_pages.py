@@ -539,6 +539,30 @@ class TestAsk:
         assert "<b>&#39;" not in response.text
         assert "&#39;&lt;b&gt;&#39;" in response.text
 
+    @pytest.mark.parametrize("path", ["/", "/ask"])
+    @pytest.mark.parametrize(
+        ("field", "typed", "expected"),
+        [
+            ("theta", "nan", "a finite number"),
+            ("theta", "-inf", "a finite number"),
+            ("theta", "1e999", "a finite number"),
+            ("top_k", "9" * 400, "a whole number from 1 to 100"),
+            ("top_k", "9" * 5_000, "a whole number from 1 to 100"),
+            ("top_k", "3000000000", "a whole number from 1 to 100"),
+            ("top_k", "0", "a whole number from 1 to 100"),
+            ("top_k", "2.5", "a whole number from 1 to 100"),
+        ],
+    )
+    def test_a_number_that_no_policy_takes_is_rejected_before_the_call(
+        self, path: str, field: str, typed: str, expected: str
+    ) -> None:
+        answerer = ScriptedAnswerer(lambda request: events_of("scaar"))
+        with open_pages(catalog=catalog(), answerer=answerer) as client:
+            response = client.post(path, data={**WHO, field: typed})
+        assert response.status_code == 400
+        assert f"{field}: must be {expected}, not &#39;{typed[:40]}&#39;" in response.text
+        assert not answerer.requests
+
     async def test_a_request_id_leads_to_its_record(self) -> None:
         with pages(await recorded()) as client:
             path = "/answers/of-request/request-1"
