@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from scaar.core.errors import CapabilityMissing, Violation
+from scaar.core.errors import CapabilityMissing, InvalidRequest, Violation
 from scaar.core.types import (
     HybridSettings,
     IndexDescription,
@@ -41,12 +41,16 @@ def mode_of(request: RetrieveRequest, index: IndexDescription) -> SearchMode:
     Raises:
         CapabilityMissing: the index does not have the mode of the request, or has no order in which
             every passage has a score under every query; the error names index and mode.
+        InvalidRequest: the request has settings of a hybrid search, which this one is not.
     """
     require_mode(request.mode, index)
     mode = index.modes[-1] if request.mode is SearchMode.INDEX else request.mode
     if request.score_all and mode is SearchMode.HYBRID:
         text = f"score_all needs the mode words or vectors, and the index {index.name!r} is hybrid"
         raise CapabilityMissing(text, index=index.name, missing="scores")
+    if request.hybrid is not None and mode is not SearchMode.HYBRID:
+        text = f"has no effect: a search of the index {index.name!r} is of its {mode}"
+        raise InvalidRequest.of("hybrid", text)
     return mode
 
 

@@ -11,12 +11,14 @@ from scaar.core.filters import fits
 from scaar.core.ports import IndexKeeper
 from scaar.core.types import (
     Filter,
+    HybridSettings,
     IndexMode,
     IndexResult,
     MetadataField,
     Passage,
     RetrievedPassage,
     RetrieveRequest,
+    SearchMode,
 )
 
 _PASSAGES = (
@@ -260,6 +262,15 @@ class RetrieverConformance:
         with pytest.raises(InvalidRequest) as caught:
             await retriever.retrieve(RetrieveRequest(("France",), top_k, "cities"))
         assert [each.field for each in caught.value.violations] == ["top_k"]
+
+    async def test_settings_of_a_hybrid_search_need_one(self, retriever: IndexKeeper) -> None:
+        built = (await retriever.index_passages("cities", _each(_PASSAGES))).index
+        request = RetrieveRequest(("France",), 1, "cities", hybrid=HybridSettings())
+        if built.modes[-1] is SearchMode.HYBRID:
+            assert (await retriever.retrieve(request)).results[0]
+            return
+        with pytest.raises(InvalidRequest, match="hybrid: has no effect: .* 'cities' is of its"):
+            await retriever.retrieve(request)
 
     async def test_an_empty_query_is_refused(self, retriever: IndexKeeper) -> None:
         await retriever.index_passages("cities", _each(_PASSAGES))
