@@ -246,6 +246,8 @@ def record_of_answer(answer: _Answer) -> AnswerRecord:
         word.probability for event in judged for word in event.words if word.probability is not None
     ]
     usage = finished.usage if finished is not None else None
+    # The usage of an answer without an end is not known, but it has at least written its drafts.
+    drafted = sum(isinstance(event, TokenDrafted) for event in answer.events)
     provenance = finished.provenance if finished is not None else started
     summary = RecordSummary(
         id=uuid.uuid4().hex,
@@ -265,7 +267,7 @@ def record_of_answer(answer: _Answer) -> AnswerRecord:
         sentences=len(accepted),
         degraded_sentences=sum(event.accepted.degraded is not None for event in accepted),
         retrievals=usage.retrievals if usage else retrievals,
-        generated_tokens=usage.generated_tokens if usage else 0,
+        generated_tokens=usage.generated_tokens if usage else drafted,
         prompt_tokens=usage.prompt_tokens if usage else 0,
         latency_ms=usage.latency_ms if usage else answer.elapsed_ms,
         mean_probability=math.fsum(known) / len(known) if known else None,

@@ -174,9 +174,9 @@ class RecordSummary(_message.Message):
     retrievals: _builtins.int
     """Number of retrievals, at least 0."""
     generated_tokens: _builtins.int
-    """Number of generated tokens, at least 0."""
+    """Number of generated tokens, at least 0. Of an answer that did not finish, those of its drafts."""
     prompt_tokens: _builtins.int
-    """Number of prompt tokens, at least 0."""
+    """Number of prompt tokens, at least 0. 0 for an answer that did not finish."""
     latency_ms: _builtins.float
     """Time from the request to the end of the answer, in milliseconds, at least 0."""
     mean_probability: _builtins.float

@@ -80,10 +80,13 @@ async def test_a_cancelled_answer_has_a_record(database: Database, records: Stor
     async with open_recorder(database, FULL, Counts()) as recorder:
         watched = WatchedAnswerer(parts(UNSURE_OF_PARIS).loop(), [recorder.watch])
         events = watched.stream_answer(asking("flare"))
-        await anext(events)
+        # The start, and three tokens.
+        for _ in range(4):
+            await anext(events)
         await events.aclose()
     (summary,) = (await records.list_records()).records
     assert summary.failure == "CANCELLED"
+    assert summary.generated_tokens == 3
 
 
 async def test_the_provenance_of_an_evaluation_has_no_record(
