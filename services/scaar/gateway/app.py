@@ -242,6 +242,7 @@ def _add_errors(app: FastAPI) -> None:
             found = CapabilityMissing(f"{request.method} {request.url.path}: {error.detail}")
         response = error_response(found)
         response.status_code = error.status_code
+        response.headers.update(error.headers or {})
         return response
 
 

@@ -316,6 +316,7 @@ async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:
         form = await client.post("/v1/chat/completions", content=json.dumps(CHAT))
     statuses = [each.status_code for each in (nowhere, method, garbage, form)]
     assert statuses == [404, 405, 400, 400]
+    assert method.headers["allow"] == "POST"
     assert error_of(form)["message"] == "header content-type: must be application/json"
     for response in (nowhere, method, garbage, form):
         assert set(error_of(response)) == {"message", "type", "param", "code"}
