@@ -94,7 +94,8 @@ def build_app(
         work = retrieve(caller, body, default_index=settings.default_index)
         return await unless_disconnected(request.receive, work)
 
-    app.router.routes.append(Route(MCP_PATH, Identified(mcp_app)))
+    # Without sessions there is no stream to GET and nothing to DELETE.
+    app.router.routes.append(Route(MCP_PATH, Identified(mcp_app), methods=["POST"]))
     app.router.routes += grpc_web_routes(orchestrator, write_timeout_s=settings.write_timeout_s)
     app.add_middleware(
         Requests,

@@ -226,3 +226,15 @@ async def test_a_page_of_another_host_is_rejected() -> None:
             f"{url}/mcp", json=ping, headers={**accepted, "origin": "https://evil.example"}
         )
     assert (rebound.status_code, foreign.status_code) == (421, 403)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+async def test_the_server_without_sessions_supports_post_alone(method: str) -> None:
+    async with (
+        gateway_before(ScriptedAnswerer(cited_answer)) as url,
+        httpx2.AsyncClient(timeout=5) as client,
+    ):
+        headers = {"accept": "application/json, text/event-stream"}
+        async with client.stream(method, f"{url}/mcp", headers=headers) as response:
+            assert response.status_code == 405
+            assert response.headers["allow"] == "POST"
