@@ -168,7 +168,7 @@ class Tools:
         return await _served(first_decision(caller, parameters), ToolError)
 
     async def _policies(self) -> Json:
-        found = await _served(self._caller().catalog.list_policies(), ResourceError)
+        found = await _served(self._caller(ResourceError).catalog.list_policies(), ResourceError)
         return {
             "policies": [
                 {
@@ -183,7 +183,7 @@ class Tools:
         }
 
     async def _indexes(self) -> Json:
-        found = await _served(self._caller().catalog.list_indexes(), ResourceError)
+        found = await _served(self._caller(ResourceError).catalog.list_indexes(), ResourceError)
         return {
             "indexes": [
                 {"name": each.name, "version": each.version, "damage": each.damage or None}
@@ -200,12 +200,12 @@ class Tools:
         )
         return AnswerParameters("scaar", request)
 
-    def _caller(self) -> Caller:
+    def _caller(self, kind: Callable[[str], Exception] = ToolError) -> Caller:
         scope = _SCOPE.get()
         try:
             return self._orchestrator.caller(Headers(scope=scope), scope["state"]["request_id"])
         except ScaarError as error:
-            raise ToolError(error.message) from error
+            raise kind(f"{error.message} ({error.reason})") from error
 
 
 async def _served(work: Awaitable[_Value], kind: Callable[[str], Exception]) -> _Value:

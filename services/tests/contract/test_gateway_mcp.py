@@ -7,7 +7,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp import MCPError
 from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
@@ -210,6 +212,20 @@ async def test_the_caller_acts_under_its_own_identity() -> None:
             response = await http.post(f"{url}/mcp", json=answer)
     assert response.json()["result"]["structuredContent"]["request_id"] == "r-7"
     assert [each.request_id for each in answerer.requests] == ["r-7"]
+
+
+@pytest.mark.parametrize("uri", ["scaar://policies", "scaar://indexes"])
+async def test_a_resource_reports_an_invalid_identity(
+    uri: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with (
+        gateway_before(ScriptedAnswerer(cited_answer)) as url,
+        httpx2.AsyncClient(headers={"authorization": "Basic x"}) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        with pytest.raises(MCPError, match=r"must be 'Bearer TOKEN' \(UNAUTHENTICATED\)"):
+            await client.read_resource(uri)
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
 
 
 async def test_a_page_of_another_host_is_rejected() -> None:
