@@ -1,6 +1,6 @@
 """The decisions of an answer in words."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scaar.core.types import (
@@ -69,11 +69,17 @@ def _judgement(event: SentenceJudged) -> str:
     words = "; ".join(_word(each) for each in uncertain[:_MAX_WORDS])
     others = len(uncertain) - _MAX_WORDS
     more = f"; and {others} more" if others > 0 else ""
-    found = words or f"the sentence as a whole, most of all {event.words[event.trigger].text!r}"
+    found = words or _whole_sentence(event.words, event.trigger)
     outcome = (
         "passages are retrieved" if event.retrieving else "the budget of retrievals is used up"
     )
     return f"Uncertain: {found}{more}. Therefore {outcome}."
+
+
+def _whole_sentence(words: Sequence[JudgedWord], trigger: int) -> str:
+    # A caller may have left words out of the decision.
+    most = f", most of all {words[trigger].text!r}" if 0 <= trigger < len(words) else ""
+    return f"the sentence as a whole{most}"
 
 
 def _word(word: JudgedWord) -> str:

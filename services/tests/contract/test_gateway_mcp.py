@@ -94,6 +94,21 @@ async def test_an_answer_has_citations_and_decisions_that_can_be_explained(mode:
     ]
 
 
+@pytest.mark.parametrize(
+    ("trigger", "uncertain"),
+    [(0, ", most of all 'Ada'"), (1, ""), (-1, "")],
+)
+async def test_a_decision_without_its_triggering_word_is_explained(
+    trigger: int, uncertain: str
+) -> None:
+    judged = {"text": "Ada", "words": [{"text": "Ada"}], "trigger": trigger, "retrieving": True}
+    async with connected() as client:
+        found = await called(client, "explain", decisions=[{"sentence_judged": judged}])
+    assert found["explanation"].splitlines()[1] == (
+        f"  Uncertain: the sentence as a whole{uncertain}. Therefore passages are retrieved."
+    )
+
+
 async def test_would_retrieve_stops_the_answer_after_its_first_decision() -> None:
     answerer = ScriptedAnswerer(cited_answer)
     async with connected(answerer=answerer) as client:
