@@ -193,6 +193,7 @@ async def test_policies_and_indexes_are_resources() -> None:
         ("would_retrieve", {"question": "x", "draft": " "}, "draft: must not be empty"),
         ("would_retrieve", {"question": "x", "draft": "y", "policy": "ircot"}, "judges no drafts"),
         ("explain", {"decisions": [{"sentence_judged": {"words": 3}}]}, "is not an event"),
+        ("explain", {"decisions": [{"gate_judged": {"probability": 10**400}}]}, "int too large"),
     ],
 )
 async def test_an_error_can_be_read_by_the_model(

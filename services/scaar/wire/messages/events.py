@@ -41,7 +41,8 @@ def answer_event_from_json(found: Mapping[str, Any]) -> AnswerEvent | None:
     message = orchestrator_pb2.StreamAnswerResponse()
     try:
         ParseDict(dict(found), message.event, ignore_unknown_fields=True)
-    except ParseError as error:
+    except (ParseError, OverflowError, ValueError) as error:
+        # protobuf lets the errors of numbers that are too large pass.
         raise InvalidRequest.of("decisions", f"is not an event: {error}") from error
     return answer_event_from_pb(message)
 
