@@ -53,7 +53,7 @@ class ChatRequest(Options):
 
     model: str = Field(max_length=256)
     messages: list[ChatMessage] = Field(min_length=1, max_length=4096)
-    stream: bool = False
+    stream: bool | None = False
     stream_options: StreamOptions | None = None
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
     max_completion_tokens: int | None = Field(default=None, ge=1, le=8192)

@@ -53,7 +53,7 @@ class ResponsesRequest(Options):
     model: str = Field(max_length=256)
     input: str | list[InputMessage] = Field(max_length=1_048_576)
     instructions: str | None = None
-    stream: bool = False
+    stream: bool | None = False
     max_output_tokens: int | None = Field(default=None, ge=1, le=8192)
     temperature: Temperature = None
     top_p: float | None = Field(default=None, ge=0, le=1)

@@ -306,6 +306,17 @@ async def stream_of(passages: Iterable[Passage]) -> AsyncIterator[Passage]:
         yield each
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("/v1/chat/completions", CHAT), ("/v1/responses", {"model": "scaar", "input": "Where?"})],
+)
+async def test_a_stream_of_null_is_a_whole_answer(path: str, body: dict[str, Any]) -> None:
+    async with reached() as client:
+        found = await client.post(path, json={**body, "stream": None})
+    assert found.status_code == 200
+    assert found.json()["usage"]["total_tokens"] == 52
+
+
 async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:
     async with reached() as client:
         nowhere = await client.get("/v1/nowhere")
