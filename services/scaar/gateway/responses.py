@@ -17,12 +17,20 @@ from scaar.http_server.event_stream import sse
 Json = dict[str, Any]
 
 
-def response_of(completed: Completed, parameters: AnswerParameters, style: Style) -> Json:
-    """Return the response with the whole answer."""
+def response_of(
+    completed: Completed,
+    parameters: AnswerParameters,
+    style: Style,
+    *,
+    created_at: int | None = None,
+) -> Json:
+    """Return the response with the whole answer, created at a time in Unix seconds, or now."""
+    if created_at is None:
+        created_at = int(time.time())
     request_id = completed.answer.provenance.request_id
     reason = "max_output_tokens" if completed.truncated else None
     return {
-        **_response(request_id, parameters, "incomplete" if reason else "completed"),
+        **_response(request_id, parameters, "incomplete" if reason else "completed", created_at),
         "incomplete_details": {"reason": reason} if reason else None,
         "output": [_message(request_id, "completed", [_part(completed)])],
         "usage": _usage(completed.answer.usage),
@@ -37,7 +45,7 @@ async def response_events(
 
     A decision is an event of the type ``scaar.decision``.
     """
-    stream = _EventNumbers()
+    stream, created_at = _EventNumbers(), int(time.time())
     request_id, item_id, text, cited = "", "", "", 0
     try:
         async for part in parts:
@@ -45,7 +53,7 @@ async def response_events(
                 case Started():
                     request_id = part.provenance.request_id
                     item_id = _item_id(request_id)
-                    begun = _response(request_id, parameters, "in_progress")
+                    begun = _response(request_id, parameters, "in_progress", created_at)
                     yield stream.event("response.created", response=begun)
                     yield stream.event("response.in_progress", response=begun)
                     item = _message(request_id, "in_progress", [])
@@ -71,10 +79,11 @@ async def response_events(
                         )
                         cited += 1
                 case Completed():
-                    for event in _ending(stream, part, parameters, style, had_text=bool(text)):
+                    whole = response_of(part, parameters, style, created_at=created_at)
+                    for event in _ending(stream, part, whole, had_text=bool(text)):
                         yield event
     except ScaarError as error:
-        failed = _response(request_id, parameters, "failed")
+        failed = _response(request_id, parameters, "failed", created_at)
         found = error_object(error)
         reported = {"code": found["code"], "message": found["message"]}
         yield stream.event("response.failed", response={**failed, "error": reported})
@@ -93,14 +102,8 @@ class _EventNumbers:
 
 
 def _ending(
-    stream: _EventNumbers,
-    completed: Completed,
-    parameters: AnswerParameters,
-    style: Style,
-    *,
-    had_text: bool,
+    stream: _EventNumbers, completed: Completed, whole: Json, *, had_text: bool
 ) -> list[bytes]:
-    whole = response_of(completed, parameters, style)
     whole["scaar"].pop("decisions", None)
     item = whole["output"][0]
     at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
@@ -122,11 +125,11 @@ def _ending(
     return events
 
 
-def _response(request_id: str, parameters: AnswerParameters, status: str) -> Json:
+def _response(request_id: str, parameters: AnswerParameters, status: str, created_at: int) -> Json:
     return {
         "id": f"resp_{request_id}",
         "object": "response",
-        "created_at": int(time.time()),
+        "created_at": created_at,
         "status": status,
         "error": None,
         "incomplete_details": None,

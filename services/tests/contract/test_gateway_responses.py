@@ -1,8 +1,10 @@
 """``/v1/responses``, by OpenAI's client over sockets."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import openai
@@ -103,6 +105,19 @@ async def test_a_stream_has_the_events_of_the_interface_in_order() -> None:
     assert final.output_text == TEXT
     assert [each.model_dump() for each in text_part(final).annotations] == ANNOTATIONS
     assert len({each.item_id for each in events if hasattr(each, "item_id")}) == 1
+
+
+@pytest.mark.parametrize("script", [cited_answer, failing_answer])
+async def test_the_events_of_a_stream_have_one_time_of_creation(
+    script: Callable[[AnswerRequest], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count(1_700_000_000)
+    clock = SimpleNamespace(time=lambda: float(next(seconds)))
+    monkeypatch.setattr("scaar.gateway.responses.time", clock)
+    async with asking(ScriptedAnswerer(script)) as client:
+        events = await events_of(client)
+    created = [each.response.created_at for each in events if hasattr(each, "response")]
+    assert created == [1_700_000_000] * 3
 
 
 async def test_decisions_are_events_of_their_own_type() -> None:
