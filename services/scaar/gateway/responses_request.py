@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.errors import CapabilityMissing, InvalidRequest, Violation
 from scaar.gateway.options import Options, ScaarOptions, Temperature
 from scaar.gateway.parameters import (
     IGNORED,
@@ -103,8 +104,12 @@ class ResponsesRequest(Options):
                 logprobs=bool(self.include),
             )
         except InvalidRequest as error:
-            # The conversation of this interface is its input.
-            raise InvalidRequest.of("input", error.violations[0].description) from error
+            raise InvalidRequest([_of_input(each) for each in error.violations]) from error
+
+
+def _of_input(violation: Violation) -> Violation:
+    """Return the violation; the conversation of this interface is its input."""
+    return replace(violation, field="input") if violation.field == "messages" else violation
 
 
 @contextmanager

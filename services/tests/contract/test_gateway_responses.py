@@ -202,6 +202,8 @@ async def test_an_error_has_a_status_before_the_first_event_and_is_an_event_late
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"input": []}, "input"),
         ({"input": [{"role": "assistant", "content": "x"}]}, "input"),
+        ({"extra_body": {"scaar": {"settings": {"bogus": 1}}}}, "policy.bogus"),
+        ({"extra_body": {"scaar": {"settings": {"query": 5}}}}, "policy.query"),
         ({"tools": [{"type": "web_search"}]}, "tools"),
         ({"background": True}, "background"),
         ({"text": {"format": {"type": "json_object"}}}, "text.format.type"),
