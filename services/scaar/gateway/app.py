@@ -14,13 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from scaar import __version__
-from scaar.core.errors import (
-    CapabilityMissing,
-    InvalidRequest,
-    NotFound,
-    ScaarError,
-    Violation,
-)
+from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.gateway.answers import Part, Style, stream_parts, whole_answer
 from scaar.gateway.chat import chat_chunks, chat_completion
@@ -38,6 +32,7 @@ from scaar.gateway.responses import response_events, response_of
 from scaar.gateway.responses_request import ResponsesRequest, fields_of_responses
 from scaar.gateway.search import RetrieveRequest, retrieve
 from scaar.gateway.settings import GatewaySettings
+from scaar.gateway.violations import violation_of
 from scaar.http_server.disconnects import unless_disconnected
 from scaar.http_server.event_stream import EventStream
 from scaar.http_server.requests import REQUEST_ID, Requests
@@ -233,7 +228,9 @@ def _add_errors(app: FastAPI) -> None:
             # Forms need no preflight, so that pages of other origins could send them.
             text = "must be application/json"
             return error_response(InvalidRequest.of("header content-type", text))
-        return error_response(InvalidRequest([_violation(each) for each in error.errors()]))
+        return error_response(
+            InvalidRequest([violation_of(each, error.body) for each in error.errors()])
+        )
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: Exception) -> Response:
@@ -250,12 +247,3 @@ def _add_errors(app: FastAPI) -> None:
 def _is_json(request: Request) -> bool:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or kind.endswith("+json")
-
-
-def _violation(error: dict[str, Any]) -> Violation:
-    """Return the violation of an invalid field, named by its path in the body."""
-    path = [str(each) for each in error["loc"] if each != "body"]
-    text = error["msg"]
-    if error["type"] == "extra_forbidden":
-        text = "is not a known field"
-    return Violation(".".join(path) or "body", text[:1].lower() + text[1:])

@@ -317,6 +317,31 @@ async def test_a_stream_of_null_is_a_whole_answer(path: str, body: dict[str, Any
     assert found.json()["usage"]["total_tokens"] == 52
 
 
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"input": 5}, "input"),
+        ({"input": {"str": 5}}, "input"),
+        ({"input": [{"role": "user"}]}, "input"),
+        ({"scaar": {"settings": {"theta": []}}}, "scaar.settings.theta"),
+        ({"scaar": {"filters": {"x": 5}}}, "scaar.filters.x"),
+        ({"scaar": {"filters": {"str": {}}}}, "scaar.filters.str"),
+        ({"scaar": {"budget": {"max_tokens": 0}}}, "scaar.budget.max_tokens"),
+        ({"body": 1}, "body"),
+        ({"model": None}, "model"),
+    ],
+)
+async def test_an_invalid_field_is_named_by_its_path(fields: dict[str, Any], param: str) -> None:
+    async with reached() as client:
+        body = {"model": "scaar", "input": "Where?", **fields}
+        found = await client.post("/v1/responses", json=body)
+        missing = await client.post("/v1/responses", json={"model": "scaar"})
+        message = await client.post("/v1/chat/completions", json={**CHAT, "messages": [{}]})
+    assert (found.status_code, error_of(found)["param"]) == (400, param)
+    assert error_of(missing)["param"] == "input"
+    assert error_of(message)["param"] == "messages.0.role"
+
+
 async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:
     async with reached() as client:
         nowhere = await client.get("/v1/nowhere")
