@@ -69,9 +69,10 @@ def error_object(error: ScaarError) -> dict[str, Any]:
 
 
 def _param(error: ScaarError) -> str | None:
-    """Return the first field of the request that the error names."""
+    """Return the first field of the request that the error names; None if it is the request."""
     if isinstance(error, InvalidRequest):
-        return error.violations[0].field
+        field = error.violations[0].field
+        return None if field == "request" else field
     return error.metadata.get("field")
 
 

@@ -7,8 +7,14 @@ from scaar.core.errors import Violation
 
 
 def violation_of(error: dict[str, Any], body: object) -> Violation:
-    """Return the violation of an invalid field, named by its path in the body."""
+    """Return the violation of an invalid field, named by its path in the body.
+
+    A body that is not JSON is one of the field ``request``.
+    """
     text = error["msg"]
+    if error["type"] == "json_invalid":
+        reason, position = error["ctx"]["error"], error["loc"][-1]
+        return Violation("request", f"the body is not JSON: {reason} (character {position})")
     if error["type"] == "extra_forbidden":
         text = "is not a known field"
     path = ".".join(str(each) for each in _path(error, body))

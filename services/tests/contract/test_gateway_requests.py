@@ -133,6 +133,7 @@ async def test_a_large_body_is_rejected(chunked: bool) -> None:
         response = await client.post("/v1/chat/completions", content=content)
     assert response.status_code == 413
     assert "at most 4,096 bytes" in error_of(response)["message"]
+    assert error_of(response)["param"] is None
     assert answerer.opened == 0
 
 
@@ -353,6 +354,9 @@ async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:
     statuses = [each.status_code for each in (nowhere, method, garbage, form)]
     assert statuses == [404, 405, 400, 400]
     assert method.headers["allow"] == "POST"
+    assert error_of(garbage)["param"] is None
+    assert "the body is not JSON: Expecting property name" in error_of(garbage)["message"]
+    assert "(character 1)" in error_of(garbage)["message"]
     assert error_of(form)["message"] == "header content-type: must be application/json"
     for response in (nowhere, method, garbage, form):
         assert set(error_of(response)) == {"message", "type", "param", "code"}
