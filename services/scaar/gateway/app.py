@@ -43,6 +43,10 @@ from scaar.wire.orchestrator import SERVICE_NAME
 
 Json = dict[str, Any]
 _READY_TIMEOUT_S = 2.0
+_UNREADABLE = (
+    "the body cannot be read as JSON: it must be UTF-8 without compression, without deep nesting "
+    "and without integers of thousands of digits"
+)
 DESCRIPTION = """
 Answers with adaptive retrieval, in the form of OpenAI's interface.
 `GET /v1/models` lists the models: `scaar`, `scaar/POLICY`, `scaar@INDEX`, `scaar/POLICY@INDEX`.
@@ -235,9 +239,15 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        found: ScaarError = NotFound(f"there is nothing at {request.url.path}")
-        if error.status_code != 404:
-            found = CapabilityMissing(f"{request.method} {request.url.path}: {error.detail}")
+        found: ScaarError
+        match error.status_code:
+            case 400:
+                # The one that FastAPI raises: the body cannot be parsed.
+                found = InvalidRequest.of("request", _UNREADABLE)
+            case 404:
+                found = NotFound(f"there is nothing at {request.url.path}")
+            case _:
+                found = CapabilityMissing(f"{request.method} {request.url.path}: {error.detail}")
         response = error_response(found)
         response.status_code = error.status_code
         response.headers.update(error.headers or {})

@@ -1,6 +1,7 @@
 """What every request to a gateway passes: identity, limits, ids, pages and search."""
 
 import asyncio
+import gzip
 import json
 import re
 import socket
@@ -360,6 +361,25 @@ async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:
     assert error_of(form)["message"] == "header content-type: must be application/json"
     for response in (nowhere, method, garbage, form):
         assert set(error_of(response)) == {"message", "type", "param", "code"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"model": "\xff"}',
+        b"[" * 100_000,
+        b'{"max_tokens": ' + b"9" * 5000 + b"}",
+        gzip.compress(json.dumps(CHAT).encode()),
+    ],
+    ids=["invalid UTF-8", "deep nesting", "long integer", "gzip"],
+)
+async def test_a_body_that_cannot_be_read_is_an_invalid_request(content: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    async with reached() as client:
+        found = await client.post("/v1/chat/completions", content=content, headers=headers)
+    assert (found.status_code, error_of(found)["code"]) == (400, "INVALID_REQUEST")
+    assert error_of(found)["param"] is None
+    assert "the body cannot be read as JSON" in error_of(found)["message"]
 
 
 async def test_requests_are_counted_by_route_and_status() -> None:
