@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticKnownError
 
 from scaar.gateway.options import Options, ScaarOptions, Temperature
 from scaar.gateway.parameters import (
@@ -36,11 +37,35 @@ class ResponseFormat(Options):
 
 
 class ChatMessage(Options):
-    """A message of the conversation."""
+    """A message of the conversation, or one that an earlier response returned.
+
+    Only the assistant's has a refusal, which is its text if it has no content, and annotations.
+    """
 
     role: Literal["system", "developer", "user", "assistant"]
-    content: MessageText
+    refusal: str | None = None
+    annotations: Any = IGNORED
+    content: MessageText | None
     name: str | None = None
+
+    @field_validator("refusal", "annotations", mode="before")
+    @classmethod
+    def _of_the_assistant(cls, given: object, info: ValidationInfo) -> object:
+        if info.data.get("role", "assistant") != "assistant":
+            raise PydanticKnownError("extra_forbidden")
+        return given
+
+    @field_validator("content")
+    @classmethod
+    def _text_or_refusal(cls, content: str | None, info: ValidationInfo) -> str | None:
+        if content is None and info.data.get("refusal") is None:
+            raise PydanticKnownError("string_type")
+        return content
+
+    @property
+    def text(self) -> str:
+        """The text of the message."""
+        return self.content or self.refusal or ""
 
 
 class ChatRequest(Options):
@@ -90,7 +115,7 @@ class ChatRequest(Options):
             NotFound: the model does not exist.
         """
         turns = [
-            Turn("system" if each.role == "developer" else each.role, each.content)
+            Turn("system" if each.role == "developer" else each.role, each.text)
             for each in self.messages
         ]
         limit = self.max_completion_tokens or self.max_tokens

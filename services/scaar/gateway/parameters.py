@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest
@@ -16,23 +16,26 @@ from scaar.gateway.options import ScaarOptions
 IGNORED = Field(default=None, description="Accepted and ignored.")
 NoAlternatives = Annotated[int | None, Field(ge=0, le=0)]
 """Number of alternatives of each token; none are returned."""
-_TEXT_PARTS = ("text", "input_text", "output_text")
 
 
-def _text_of(content: object) -> object:
+def _text_of(content: object, info: ValidationInfo) -> object:
     """Return the text of a message, which may be a list of parts; they are joined by line breaks.
 
-    ValueError if a part is no text.
+    ValueError if a part is no text. A refusal is text of the assistant.
     """
     if not isinstance(content, list):
         return content
-    texts = [
-        part.get("text") if isinstance(part, dict) and part.get("type") in _TEXT_PARTS else None
-        for part in content
-    ]
-    if not all(isinstance(each, str) for each in texts):
-        raise ValueError("must be text: images, audio and files are not supported")
-    return "\n".join(str(each) for each in texts)
+    role = info.data.get("role")
+    return "\n".join(_text_of_part(each, role) for each in content)
+
+
+def _text_of_part(part: object, role: object) -> str:
+    match part:
+        case {"type": "text" | "input_text" | "output_text", "text": str(text)}:
+            return text
+        case {"type": "refusal", "refusal": str(text)} if role == "assistant":
+            return text
+    raise ValueError("must be text: images, audio and files are not supported")
 
 
 MessageText = Annotated[
@@ -40,7 +43,10 @@ MessageText = Annotated[
     BeforeValidator(_text_of),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
 ]
-"""The text of a message: a string, or parts of the types text, input_text and output_text."""
+"""The text of a message: a string, or parts of the types text, input_text and output_text.
+
+The assistant's may be of the type refusal too. The message has its role before this field.
+"""
 
 
 @dataclass(frozen=True, slots=True)

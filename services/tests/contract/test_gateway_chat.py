@@ -1,7 +1,7 @@
 """``/v1/chat/completions`` and ``/v1/models``, by OpenAI's client over sockets."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -31,6 +31,7 @@ from scaar.core.types import (
     AnswerStarted,
     BudgetLimits,
     Filter,
+    MessageRole,
     OnFailure,
     Passage,
     Rewrite,
@@ -212,6 +213,19 @@ async def test_parameters_of_sampling_are_ignored_and_texts_may_have_parts() -> 
     assert answerer.requests[0].question == "Where was Ada born?"
 
 
+@pytest.mark.parametrize("script", [cited_answer, abstaining_answer])
+async def test_the_message_of_an_earlier_response_continues_its_conversation(
+    script: Callable[[AnswerRequest], Any],
+) -> None:
+    answerer = ScriptedAnswerer(script)
+    async with asking(answerer) as client:
+        found = await client.chat.completions.create(model="scaar", messages=QUESTION)
+        message = found.choices[0].message
+        await completed(client, messages=[*QUESTION, message, *QUESTION])
+    said = answerer.requests[1].messages[1]
+    assert (said.role, said.content) == (MessageRole.ASSISTANT, message.content or message.refusal)
+
+
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     ("stop", "text"),
@@ -319,6 +333,26 @@ async def test_a_client_retries_an_overloaded_gateway() -> None:
             "images, audio and files are not supported",
         ),
         ({"messages": [{"role": "tool", "content": "x"}]}, "messages.0.role", "should be"),
+        (
+            {"messages": [{"role": "user", "content": "x", "refusal": None}]},
+            "messages.0.refusal",
+            "is not a known field",
+        ),
+        (
+            {"messages": [{"role": "user", "content": "x", "annotations": []}]},
+            "messages.0.annotations",
+            "is not a known field",
+        ),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "refusal", "refusal": "x"}]}]},
+            "messages.0.content",
+            "must be text",
+        ),
+        (
+            {"messages": [{"role": "assistant", "content": None}, *QUESTION]},
+            "messages.0.content",
+            "should be a valid string",
+        ),
         (
             {"messages": [*QUESTION, {"role": "assistant", "content": "x"}]},
             "messages",

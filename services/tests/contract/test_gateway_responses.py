@@ -18,6 +18,7 @@ from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
+    MessageRole,
 )
 from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.gateways import (
@@ -157,6 +158,22 @@ async def test_a_conversation_and_instructions_become_one_input() -> None:
     assert [each.question for each in answerer.requests] == [QUESTION, QUESTION]
 
 
+@pytest.mark.parametrize("script", [cited_answer, abstaining_answer])
+async def test_the_output_of_an_earlier_response_continues_its_conversation(
+    script: Callable[[AnswerRequest], Any],
+) -> None:
+    answerer = ScriptedAnswerer(script)
+    question = {"role": "user", "content": QUESTION}
+    async with asking(answerer) as client:
+        (item,) = (await response_to(client)).output
+        await response_to(client, input=[question, item, question])
+    assert isinstance(item, ResponseOutputMessage)
+    (part,) = item.content
+    said = answerer.requests[1].messages[1]
+    text = part.text if isinstance(part, ResponseOutputText) else part.refusal
+    assert (said.role, said.content) == (MessageRole.ASSISTANT, text)
+
+
 async def test_a_budget_that_ends_the_answer_is_incomplete() -> None:
     def cut(request: AnswerRequest) -> Iterator[AnswerEvent]:
         for event in cited_answer(request):
@@ -204,6 +221,10 @@ async def test_an_error_has_a_status_before_the_first_event_and_is_an_event_late
         ({"input": [{"role": "assistant", "content": "x"}]}, "input"),
         ({"extra_body": {"scaar": {"settings": {"bogus": 1}}}}, "policy.bogus"),
         ({"extra_body": {"scaar": {"settings": {"query": 5}}}}, "policy.query"),
+        (
+            {"input": [{"role": "user", "content": [{"type": "refusal", "refusal": "x"}]}]},
+            "input",
+        ),
         ({"tools": [{"type": "web_search"}]}, "tools"),
         ({"background": True}, "background"),
         ({"text": {"format": {"type": "json_object"}}}, "text.format.type"),
