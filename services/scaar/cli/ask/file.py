@@ -18,7 +18,13 @@ from scaar.cli.ask.event_json import answer_record
 from scaar.cli.eval.progress import EvaluationProgress
 from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.types import AnswerFinished, AnswerRequest, PolicyArtefact
+from scaar.core.types import (
+    AnswerFinished,
+    AnswerRequest,
+    PolicyArtefact,
+    PolicyRequest,
+    SettingSource,
+)
 from scaar.core.validation import check_text, validate
 from scaar.evaluator.execution.items import QuestionLimiter, evaluate_items
 from scaar.runtime.disk import write_problem
@@ -52,11 +58,13 @@ def ask_file(
     the last one counts. ``artefacts`` are tuned policies of an embedded loop.
 
     Raises:
-        InvalidRequest: a line of either file is invalid; no question has been asked.
+        InvalidRequest: a line of either file is invalid, or has an answer by another policy; no
+            question has been asked.
     """
     requests = read_questions(questions, template, remote=target != EMBEDDED)
     with _open_answers(answers) as file:
-        known = _read_answers(file, answers, {each.id: each.question for each in requests})
+        texts = {each.id: each.question for each in requests}
+        known = _read_answers(file, answers, texts, template.policy)
         if retry_failed:
             known = {each: record for each, record in known.items() if "error" not in record}
         remaining = [each for each in requests if each.id not in known]
@@ -191,9 +199,13 @@ def _open_answers(path: Path) -> Iterator[BinaryIO]:
 
 
 def _read_answers(
-    file: BinaryIO, path: Path, questions: Mapping[str, str]
+    file: BinaryIO, path: Path, questions: Mapping[str, str], policy: PolicyRequest
 ) -> dict[str, dict[str, Json]]:
-    """Read the answers to these questions; an incomplete last line is removed."""
+    """Read the answers to these questions; an incomplete last line is removed.
+
+    Raises:
+        InvalidRequest: a line is not an answer, or is one to another question or by another policy.
+    """
     file.seek(0)
     content = file.read()
     whole = content.rfind(b"\n") + 1
@@ -205,6 +217,9 @@ def _read_answers(
             raise InvalidRequest.of(
                 where, "is not an answer of scaar ask --file; name another file"
             )
+        if different := _policy_differences(record.get("policy"), policy):
+            text = f"was answered by another policy: {'; '.join(different)}; name another file"
+            raise InvalidRequest.of(where, text)
         if record["id"] not in questions:
             continue
         if record.get("question") != questions[record["id"]]:
@@ -219,6 +234,43 @@ def _read_answers(
             )
         file.truncate(whole)
     return found
+
+
+def _policy_differences(stored: Json, requested: PolicyRequest) -> list[str]:
+    """Return how the policy of a stored answer contradicts the requested one.
+
+    Settings that neither request gave are the model's or the defaults, and are not compared.
+    """
+    if not isinstance(stored, dict) or not isinstance(query := stored.get("query"), dict):
+        return []
+    if requested.label and requested.label != stored.get("name"):
+        return [_difference("policy", stored.get("name"), requested.label)]
+    values = {**stored, **query, "query": query.get("formulation")}
+    given = requested.overrides.given()
+    different = [
+        _difference(name, values[name], value)
+        for name, value in given.items()
+        if name in values and values[name] != value
+    ]
+    # Without the artefact, in a running orchestrator, its settings are not known here.
+    chosen = {SettingSource.REQUEST} | ({SettingSource.ARTEFACT} if requested.artefact else set())
+    sources = stored.get("sources")
+    different += [
+        _difference(name, values.get(name), None)
+        for name, source in (sources.items() if isinstance(sources, dict) else ())
+        if source in chosen and name not in given
+    ]
+    learned, before = requested.learned, stored.get("learned")
+    if learned and isinstance(before, dict) and before.get("digest") != learned.digest:
+        different.append(
+            _difference("digest of the learned trigger", before.get("digest"), learned.digest)
+        )
+    return different
+
+
+def _difference(name: str, stored: Json, requested: Json) -> str:
+    before, now = ("not set" if each is None else each for each in (stored, requested))
+    return f"{name} is {before} in the stored answer and {now} now"
 
 
 def _text(record: Mapping[str, Json], field: str, where: str) -> str:

@@ -1,5 +1,6 @@
-"""``scaar ask --file`` where the answers do not fit."""
+"""``scaar ask --file``: answers that do not fit, and answers by another policy."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -9,8 +10,16 @@ from typing import Any, cast
 import pytest
 
 from scaar.cli.ask.file import ask_file
-from scaar.core.errors import ScaarError
-from scaar.core.types import AnswerRequest
+from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.policies.effective_settings import effective_policy
+from scaar.core.types import (
+    AnswerRequest,
+    LearnedTrigger,
+    LogprobKind,
+    ModelDescription,
+    PolicyOverrides,
+    PolicyRequest,
+)
 
 
 class FullFile:
@@ -47,3 +56,96 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     out = tmp_path / "missing" / "answers.jsonl"
     with pytest.raises(ScaarError, match="answers.jsonl cannot be written: No such file"):
         ask_file(AnswerRequest("?"), questions, out, concurrency=1, target="dns:///127.0.0.1:1")
+
+
+MODEL = ModelDescription("m", "1", "fake", LogprobKind.RAW, frozenset(), 0, "")
+
+
+def answered_by(policy: PolicyRequest) -> dict[str, Any]:
+    """Return the line of an answer to the question of :func:`asked_again`."""
+    in_effect = dataclasses.asdict(effective_policy(policy, MODEL))
+    sources = dict(in_effect["sources"])
+    return {
+        "id": "1",
+        "question": "Who?",
+        "answer": "Ada",
+        "policy": in_effect | {"sources": sources},
+    }
+
+
+def asked_again(folder: Path, line: dict[str, Any], policy: PolicyRequest) -> None:
+    """Ask the question with a file that has an answer, of a service that does not exist."""
+    questions, out = folder / "questions.jsonl", folder / "answers.jsonl"
+    questions.write_text('{"question": "Who?"}\n')
+    content = json.dumps(line) + "\n"
+    out.write_text(content)
+    template = AnswerRequest("?", policy=policy)
+    failed = ask_file(template, questions, out, concurrency=1, target="dns:///127.0.0.1:1")
+    assert (failed, out.read_text()) == (0, content)
+
+
+SCAAR_BRIDGED = PolicyRequest("scaar", PolicyOverrides(query="bridged"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "difference"),
+    [
+        (
+            PolicyRequest("no_retrieval"),
+            "policy is scaar in the stored answer and no_retrieval now",
+        ),
+        (
+            PolicyRequest("scaar", PolicyOverrides(query="fused")),
+            "query is bridged in the stored answer and fused now",
+        ),
+        (PolicyRequest("scaar"), "query is bridged in the stored answer and not set now"),
+        (
+            PolicyRequest("scaar", PolicyOverrides(query="bridged", top_k=5)),
+            "top_k is 3 in the stored answer and 5 now",
+        ),
+    ],
+)
+def test_answers_by_another_policy_are_rejected(
+    tmp_path: Path, policy: PolicyRequest, difference: str
+) -> None:
+    with pytest.raises(InvalidRequest) as rejected:
+        asked_again(tmp_path, answered_by(SCAAR_BRIDGED), policy)
+    text = f"answers.jsonl line 1: was answered by another policy: {difference}; name another file"
+    assert str(rejected.value) == text
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        SCAAR_BRIDGED,
+        # The default of a running orchestrator is not known.
+        PolicyRequest("", PolicyOverrides(query="bridged")),
+        PolicyRequest("scaar", PolicyOverrides(query="bridged", top_k=3)),
+    ],
+)
+def test_answers_by_the_same_policy_are_kept(tmp_path: Path, policy: PolicyRequest) -> None:
+    asked_again(tmp_path, answered_by(SCAAR_BRIDGED), policy)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"answer": "Ada"},
+        {"answer": "Ada", "policy": {"name": "scaar", "query": {"formulation": "pfq"}}},
+    ],
+)
+def test_answers_of_earlier_versions_are_kept(tmp_path: Path, line: dict[str, Any]) -> None:
+    stored = {"id": "1", "question": "Who?", **line}
+    asked_again(tmp_path, stored, PolicyRequest("scaar", PolicyOverrides(top_k=5)))
+
+
+def test_a_learned_trigger_with_other_parameters_is_another_policy(tmp_path: Path) -> None:
+    first, second = (
+        LearnedTrigger(("surprisal_max",), (0.0,), (1.0,), (1.0,), 0.0, "wrong", digest=each)
+        for each in ("aa", "bb")
+    )
+    learned = PolicyRequest("scaar", PolicyOverrides(trigger="learned"), first)
+    line = answered_by(learned)
+    asked_again(tmp_path, line, learned)
+    with pytest.raises(InvalidRequest, match="digest of the learned trigger is aa"):
+        asked_again(tmp_path, line, dataclasses.replace(learned, learned=second))
