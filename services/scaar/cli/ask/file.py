@@ -285,7 +285,7 @@ def _text(record: Mapping[str, Json], field: str, where: str) -> str:
 def _object(line: bytes, where: str) -> dict[str, Json]:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
         raise InvalidRequest.of(where, "must be a JSON object")

@@ -20,7 +20,7 @@ def read_messages(path: Path) -> tuple[Message, ...]:
         found = json.loads(text)
     except OSError as error:
         raise InvalidRequest.of("--messages", f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest.of("--messages", f"{path} is not JSON: {error}") from error
     if not isinstance(found, list) or not found:
         raise InvalidRequest.of("--messages", f"{path} must be a list of messages")

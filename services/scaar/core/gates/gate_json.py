@@ -118,7 +118,7 @@ class GateDocument:
         """
         try:
             fields = JsonFields(json.loads(content), where)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataCorrupt(f"{where}: is not JSON: {error}") from error
         if (form := fields.field("format")) != FORMAT:
             raise DataCorrupt(f"{where}: is of format {form!r}; this scaar reads {FORMAT}")

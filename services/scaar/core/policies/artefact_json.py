@@ -67,7 +67,7 @@ def artefact_from_json(content: bytes, where: str) -> PolicyArtefact:
     """
     try:
         document = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataCorrupt(f"{where}: is not JSON: {error}") from error
     if not isinstance(document, dict):
         raise DataCorrupt(f"{where}: must be a JSON object")

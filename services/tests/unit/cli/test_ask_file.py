@@ -1,4 +1,4 @@
-"""``scaar ask --file``: answers that do not fit, and answers by another policy."""
+"""``scaar ask --file``: answers that do not fit or are by another policy, and invalid files."""
 
 import dataclasses
 import errno
@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from scaar.cli.ask.file import ask_file
+from scaar.cli.ask.file import ask_file, read_questions
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.types import (
@@ -149,3 +149,12 @@ def test_a_learned_trigger_with_other_parameters_is_another_policy(tmp_path: Pat
     asked_again(tmp_path, line, learned)
     with pytest.raises(InvalidRequest, match="digest of the learned trigger is aa"):
         asked_again(tmp_path, line, dataclasses.replace(learned, learned=second))
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[" * 100_000])
+def test_a_line_that_is_not_json_is_rejected(tmp_path: Path, line: str) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(f'{{"question": "Who?"}}\n{line}\n')
+    with pytest.raises(InvalidRequest) as rejected:
+        read_questions(questions, AnswerRequest("?"))
+    assert str(rejected.value) == "questions.jsonl line 2: must be a JSON object"

@@ -36,6 +36,7 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "reason"),
     [
         ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ("[]", "must be a list of messages"),
         ('{"role": "user"}', "must be a list of messages"),
         ('[{"role": "king", "content": "x"}]', "messages[0]"),

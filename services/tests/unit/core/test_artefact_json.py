@@ -171,7 +171,12 @@ def test_invalid_parameters_of_a_learned_trigger_are_refused(
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(b"{", "is not JSON"), (b"[]", "must be a JSON object"), (b'"\xff"', "is not JSON")],
+    [
+        (b"{", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b"[]", "must be a JSON object"),
+        (b'"\xff"', "is not JSON"),
+    ],
 )
 def test_a_file_that_is_no_object_is_refused(content: bytes, problem: str) -> None:
     with pytest.raises(DataCorrupt, match=f"policy.json: {problem}"):

@@ -128,3 +128,9 @@ def test_a_damaged_file_is_refused_with_the_wrong_field(
     document = json.loads(CONTENT) | change
     with pytest.raises(DataCorrupt, match=message):
         read_gate(json.dumps(document).encode(), "gate.json")
+
+
+@pytest.mark.parametrize("content", [b"{", b"[" * 100_000])
+def test_a_file_that_is_not_json_is_refused(content: bytes) -> None:
+    with pytest.raises(DataCorrupt, match=r"^gate.json: is not JSON"):
+        read_gate(content, "gate.json")
