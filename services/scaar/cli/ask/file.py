@@ -26,6 +26,7 @@ from scaar.core.types import (
     SettingSource,
 )
 from scaar.core.validation import check_text, validate
+from scaar.evaluator.datasets.reader import text_of
 from scaar.evaluator.execution.items import QuestionLimiter, evaluate_items
 from scaar.runtime.disk import write_problem
 
@@ -93,15 +94,16 @@ def read_questions(
 ) -> list[FileQuestion]:
     """Read a file of questions as JSON lines, each validated with the options of the template.
 
+    The file may be compressed with gzip. Blank lines are ignored.
+
     Raises:
         InvalidRequest: names the first invalid line and its field.
     """
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise InvalidRequest.of("--file", f"{path} cannot be read: {error.strerror}") from error
     found: dict[str, FileQuestion] = {}
-    for number, line in enumerate(lines, 1):
+    # Not splitlines: a JSON string may contain U+2028 and other line separators.
+    for number, line in enumerate(text_of(path, field="--file").split("\n"), 1):
+        if not line.strip():
+            continue
         where = f"{path.name} line {number}"
         record = _object(line, where)
         question = _text(record, "question", where)
@@ -282,7 +284,7 @@ def _text(record: Mapping[str, Json], field: str, where: str) -> str:
     return value
 
 
-def _object(line: bytes, where: str) -> dict[str, Json]:
+def _object(line: str | bytes, where: str) -> dict[str, Json]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

@@ -18,28 +18,29 @@ MAX_FILE_BYTES = 2 * 1024**3
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-def text_of(path: Path) -> str:
+def text_of(path: Path, *, field: str = "path") -> str:
     """Return the text of a file, uncompressed if it is gzip.
+
+    ``field`` names the file's option in errors. The file can be a pipe.
 
     Raises:
         InvalidRequest: the file cannot be read, is too large, or is not UTF-8.
     """
     try:
         with path.open("rb") as raw:
-            packed = raw.read(2) == _GZIP_MAGIC
-            raw.seek(0)
+            packed = raw.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
             content = (gzip.GzipFile(fileobj=raw) if packed else raw).read(MAX_FILE_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InvalidRequest.of("path", f"{path}: the gzip file is damaged: {error}") from error
+        raise InvalidRequest.of(field, f"{path}: the gzip file is damaged: {error}") from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InvalidRequest.of("path", f"{path} cannot be read: {reason}") from error
+        raise InvalidRequest.of(field, f"{path} cannot be read: {reason}") from error
     if len(content) > MAX_FILE_BYTES:
-        raise InvalidRequest.of("path", f"{path} must have at most {MAX_FILE_BYTES:,} bytes")
+        raise InvalidRequest.of(field, f"{path} must have at most {MAX_FILE_BYTES:,} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidRequest.of("path", f"{path} is not UTF-8 at byte {error.start}") from error
+        raise InvalidRequest.of(field, f"{path} is not UTF-8 at byte {error.start}") from error
 
 
 def records_of(path: Path, *, within: str = "") -> Iterator[Record]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import gzip
 import json
 import os
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from scaar.cli.ask.file import ask_file, read_questions
+from scaar.cli.ask.file import FileQuestion, ask_file, read_questions
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.types import (
@@ -158,3 +159,43 @@ def test_a_line_that_is_not_json_is_rejected(tmp_path: Path, line: str) -> None:
     with pytest.raises(InvalidRequest) as rejected:
         read_questions(questions, AnswerRequest("?"))
     assert str(rejected.value) == "questions.jsonl line 2: must be a JSON object"
+
+
+def test_a_file_of_questions_may_have_blank_lines_and_be_compressed(tmp_path: Path) -> None:
+    content = '\ufeff{"question": "Who?\u2028"}\r\n\n  \n{"question": "When?"}\n'.encode()
+    plain, packed = tmp_path / "questions.jsonl", tmp_path / "questions.jsonl.gz"
+    plain.write_bytes(content)
+    packed.write_bytes(gzip.compress(content))
+    for path in plain, packed:
+        found = read_questions(path, AnswerRequest("?"))
+        assert found == [FileQuestion("1", "Who?\u2028"), FileQuestion("4", "When?")]
+
+
+def test_a_file_of_questions_can_be_a_pipe(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b'{"question": "Who?"}\n')
+    os.close(writing)
+    try:
+        found = read_questions(Path(f"/dev/fd/{reading}"), AnswerRequest("?"))
+    finally:
+        os.close(reading)
+    assert found == [FileQuestion("1", "Who?")]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"question": "Où?"}\n'.encode("latin-1"), "is not UTF-8 at byte 15"),
+        (gzip.compress(b'{"question": "Who?"}\n')[:-9], "the gzip file is damaged"),
+        (b"\n\n", "contains no questions"),
+    ],
+)
+def test_a_file_that_cannot_be_read_as_questions_is_named(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_bytes(content)
+    with pytest.raises(InvalidRequest) as rejected:
+        read_questions(questions, AnswerRequest("?"))
+    assert str(rejected.value).startswith(f"--file: {questions}")
+    assert problem in str(rejected.value)
