@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     Answer,
@@ -308,7 +309,8 @@ def _ungated_text(policy: EffectivePolicy) -> str:
         parts.append(setting("min_count", str(policy.min_count)))
     if not {Moment.BEFORE_ANSWER, Moment.ON_REQUEST}.issuperset(policy.moments):
         parts.append(setting("query", policy.query.formulation))
-        if policy.query.formulation == "pfq":
+        rule = FORMULATIONS.get(policy.query.formulation)
+        if rule is not None and "alpha" in rule.settings:
             parts.append(setting("alpha", f"{policy.query.alpha:g}"))
     if policy.mask_below is not None:
         parts.append(setting("mask_below", f"{policy.mask_below:g}"))

@@ -268,6 +268,16 @@ def test_a_policy_is_shown_with_the_settings_that_it_uses(answered: list[AnswerE
         assert "with  model lab-lm\n" in text
 
 
+@pytest.mark.parametrize("name", ["pfq", "fused", "bridged"])
+def test_a_query_that_uses_alpha_is_shown_with_it(answered: list[AnswerEvent], name: str) -> None:
+    started = answered[0]
+    assert isinstance(started, AnswerStarted)
+    made = started.provenance
+    policy = replace(made.policy, query=QuerySettings(name, include_question=True, alpha=40))
+    text = shown([AnswerStarted(replace(made, policy=policy))], width=120)
+    assert f"query {name}, alpha 40, top_k 3" in text
+
+
 @pytest.mark.parametrize(
     ("probability", "message"),
     [
