@@ -47,6 +47,7 @@ from scaar.orchestrator.settings import OrchestratorSettings
 
 
 def ask(
+    context: typer.Context,
     question: Annotated[
         str | None,
         typer.Argument(metavar="QUESTION", help="Question to answer.", show_default=False),
@@ -169,6 +170,8 @@ def ask(
 ) -> None:
     """Answer a question, or a file of questions."""
     warn_of_unknown_variables()
+    if messages is None and _is_given(context, "rewrite"):
+        raise InvalidRequest.of("--rewrite", "requires --messages")
     artefacts = []
     if policy_file is not None:
         artefacts.append(read_policy_file(policy_file, target=target, policy=policy))
@@ -216,9 +219,17 @@ def ask(
         raise InvalidRequest.of("--out", "requires --file")
     if retry_failed:
         raise InvalidRequest.of("--retry-failed", "requires --file")
+    if _is_given(context, "concurrency"):
+        raise InvalidRequest.of("--concurrency", "requires --file")
     # Report an invalid request before anything is loaded.
     validate(request, remote=target != EMBEDDED, tuned=tuned)
     asyncio.run(_ask(request, target, artefacts, as_json))
+
+
+def _is_given(context: typer.Context, option: str) -> bool:
+    """Return whether an option is on the command line, even with its default as the value."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 async def _ask(

@@ -35,6 +35,15 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["--nonsense"], USAGE, "No such option: --nonsense"),
         (["ask"], USAGE, "question: is missing; give a question, --messages or --file"),
         (["ask", "x", "--out", "o"], USAGE, "--out: requires --file"),
+        (["ask", "x", "--retry-failed"], USAGE, "--retry-failed: requires --file"),
+        (["ask", "x", "--concurrency", "3"], USAGE, "--concurrency: requires --file"),
+        (["ask", "x", "--concurrency", "4"], USAGE, "--concurrency: requires --file"),
+        (["ask", "x", "--rewrite", "never"], USAGE, "--rewrite: requires --messages"),
+        (
+            ["ask", "--file", "f", "--out", "o", "--rewrite", "never"],
+            USAGE,
+            "--rewrite: requires --messages",
+        ),
         (["ask", "--file", "f"], USAGE, "--file: requires --out"),
         (
             ["ask", "x", "--file", "f", "--out", "o"],
