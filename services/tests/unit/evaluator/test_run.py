@@ -17,7 +17,7 @@ from scaar.core.errors import InvalidRequest, NotFound, ScaarError
 from scaar.core.types import AnswerEvent, AnswerRequest
 from scaar.evaluator.datasets.sample import checksum_of
 from scaar.evaluator.execution.scorers import Answerers
-from scaar.evaluator.planning.settings import plan_settings
+from scaar.evaluator.planning.settings import Values, plan_settings
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin, Results
 from scaar.evaluator.run import Run, run_in_folder
@@ -188,6 +188,24 @@ async def test_another_evaluation_is_refused_with_the_difference_named(
     before = contents(tmp_path)
     with pytest.raises(InvalidRequest, match=expected):
         await ran(tmp_path, other)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("policies", "values", "expected"),
+    [
+        (("no_retrieval", "perplexity"), {}, "setting perplexity is only requested"),
+        (("flare",), {"trigger": ("perplexity",)}, "setting flare:trigger=perplexity is only req"),
+    ],
+)
+async def test_another_trigger_with_the_same_grid_is_refused_with_the_difference_named(
+    tmp_path: Path, policies: tuple[str, ...], values: Values, expected: str
+) -> None:
+    grid = replace(SPEC, theta_candidates=2)
+    await ran(tmp_path, grid)
+    before = contents(tmp_path)
+    with pytest.raises(InvalidRequest, match=f"contains another evaluation: .*{expected}"):
+        await ran(tmp_path, replace(grid, settings=plan_settings(policies, values)))
     assert contents(tmp_path) == before
 
 

@@ -83,13 +83,16 @@ def trigger_scores(predictions: Iterable[Prediction]) -> list[float]:
 def with_candidates(
     settings: Iterable[Setting], candidates: Mapping[str, Sequence[float]]
 ) -> tuple[Setting, ...]:
-    """Return each setting at every candidate of its trigger; settings without theta unchanged."""
+    """Return each setting at every candidate of its trigger.
+
+    Settings without theta, or without candidates of their trigger, are returned unchanged.
+    """
     found = []
     for each in settings:
-        if not _has_theta(each.policy):
+        thetas = candidates.get(_trigger(each).label, ()) if _has_theta(each.policy) else ()
+        if not thetas:
             found.append(each)
-            continue
-        for theta in candidates[_trigger(each).label]:
+        for theta in thetas:
             policy = replace(each.policy, overrides=replace(each.policy.overrides, theta=theta))
             found.append(setting_of(policy, each.scorer, each.index))
     return tuple(found)
