@@ -73,9 +73,7 @@ def _predictions(results: Results) -> bytes:
 def _csv(results: Results) -> bytes:
     rows = results.rows()
     text = io.StringIO()
-    # Labels may be of some questions only.
-    names = dict.fromkeys(name for row in rows for name in row)
-    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer = csv.DictWriter(text, rows[0] if rows else (), lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({**row, "accepted_answers": json.dumps(row["accepted_answers"])})
@@ -89,8 +87,7 @@ def _parquet(results: Results) -> bytes:
     except ModuleNotFoundError as error:
         raise CapabilityMissing("Parquet needs pyarrow: install scaar[parquet]") from error
     rows = results.rows()
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
     columns["failure"] = pyarrow.array(columns["failure"], pyarrow.string())
     buffer = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.table(columns), buffer)

@@ -139,24 +139,17 @@ class Results:
         return self._records()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of :meth:`frame` as dictionaries."""
-        questions = {each.id: each for each in self.questions}
-        rows = []
-        for each in self.predictions:
-            question = questions[each.question_id]
-            rows.append(
-                {
-                    "setting": each.setting,
-                    "question_id": each.question_id,
-                    "question": question.question,
-                    "accepted_answers": question.answers,
-                    "answer": each.answer,
-                    **dict(each.scores),
-                    **{name: getattr(each.usage, name) for name in _USAGE},
-                    "failure": each.failure.reason if each.failure else None,
-                    **dict(question.labels),
-                }
-            )
+        """Return the rows of :meth:`frame` as dictionaries, all with the same columns.
+
+        A label with the name of another column is in the column ``label_NAME``. A label that a
+        question lacks is None.
+        """
+        questions, measures = {each.id: each for each in self.questions}, self.measures
+        rows = [_row(each, questions[each.question_id], measures) for each in self.predictions]
+        columns = _label_columns(self.questions, rows[0] if rows else ())
+        for row in rows:
+            labels = dict(questions[row["question_id"]].labels)
+            row |= {column: labels.get(name) for name, column in columns.items()}
         return rows
 
     def summaries(self) -> list[SettingSummary]:
@@ -249,6 +242,39 @@ class Results:
     def __repr__(self) -> str:
         counts = f"{len(self.questions)} questions, {len(self.predictions)} predictions"
         return f"<Results of {', '.join(self.settings)}: {counts}>"
+
+
+def _row(
+    prediction: EvaluationPrediction, question: EvaluationQuestion, measures: Sequence[str]
+) -> dict[str, Any]:
+    """The row of a prediction, without the labels of its question."""
+    scores = dict(prediction.scores)
+    return {
+        "setting": prediction.setting,
+        "question_id": prediction.question_id,
+        "question": question.question,
+        "accepted_answers": question.answers,
+        "answer": prediction.answer,
+        **{name: scores.get(name) for name in measures},
+        **{name: getattr(prediction.usage, name) for name in _USAGE},
+        "failure": prediction.failure.reason if prediction.failure else None,
+    }
+
+
+def _label_columns(
+    questions: Iterable[EvaluationQuestion], others: Iterable[str]
+) -> dict[str, str]:
+    """The column of each label, under a name that no other column has."""
+    names = dict.fromkeys(name for each in questions for name, _ in each.labels)
+    taken = set(others)
+    columns = {}
+    for name in names:
+        column = name
+        while column in taken or (column != name and column in names):
+            column = f"label_{column}"
+        columns[name] = column
+        taken.add(column)
+    return columns
 
 
 def _score(prediction: EvaluationPrediction) -> Score:

@@ -66,6 +66,28 @@ async def test_csv_and_parquet_have_the_rows_of_jsonl(tmp_path: Path) -> None:
     assert [float(row["f1"]) for row in read] == [row["f1"] for row in rows]
 
 
+async def test_a_label_with_the_name_of_a_column_is_exported_beside_it(tmp_path: Path) -> None:
+    names = ("answer", "f1", "label_answer", "retrievals", "setting")
+    labels = tuple((name, f"label {name}") for name in names)
+    questions = (replace(QUESTIONS[0], labels=labels), replace(QUESTIONS[1], labels=()))
+    folder = await results(tmp_path / "results", questions)
+    files = {name: tmp_path / f"rows.{name}" for name in ("jsonl", "csv", "parquet")}
+    for name, path in files.items():
+        assert exported(folder, name, path).status == 0
+    first, *_, last = rows = rows_in(files["jsonl"])
+    assert (first["answer"], first["f1"], first["retrievals"]) == ("a countess", 1.0, 1)
+    assert first["setting"] == LABELS[0]
+    columns = ("label_label_answer", "label_f1", "label_answer", "label_retrievals")
+    columns = (*columns, "label_setting")
+    assert [first[each] for each in columns] == [f"label {name}" for name in names]
+    assert [last[each] for each in columns] == [None] * len(names)
+    assert list(first) == list(last)
+    assert pyarrow.parquet.read_table(files["parquet"]).to_pylist() == rows
+    with files["csv"].open(newline="") as file:
+        read = list(csv.DictReader(file))
+    assert (read[0]["answer"], read[0]["label_retrievals"]) == ("a countess", "label retrievals")
+
+
 async def test_latex_is_a_table_of_the_settings(tmp_path: Path) -> None:
     out = tmp_path / "table.tex"
     assert exported(await results(tmp_path / "results"), "latex", out).status == 0
