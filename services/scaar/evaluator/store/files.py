@@ -16,19 +16,17 @@ WRITING = ".writing"
 def write_whole(path: Path, content: bytes) -> None:
     """Replace the content of a file atomically.
 
+    A symbolic link is kept, and its target is written. Pipes and devices are written directly.
+
     Raises:
         ScaarError: the file cannot be written; its previous content is unchanged.
     """
-    writing = path.with_name(path.name + WRITING)
     try:
-        with writing.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        writing.replace(path)
+        if _is_stream(path):
+            path.write_bytes(content)
+        else:
+            _replace(Path(os.path.realpath(path)), content)
     except OSError as error:
-        with suppress(OSError):
-            writing.unlink()
         raise unwritable(path, error, needed_bytes=len(content)) from error
 
 
@@ -90,3 +88,22 @@ def locked(folder: Path, *, field: str = "--out") -> Iterator[None]:
         raise InvalidRequest.of(field, f"{folder} is being written by another run") from None
     finally:
         os.close(descriptor)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether something is at a path that is neither a file nor a folder, such as a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    writing = path.with_name(path.name + WRITING)
+    try:
+        with writing.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        writing.replace(path)
+    except OSError:
+        with suppress(OSError):
+            writing.unlink()
+        raise
