@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
+from scaar.core.queries import FORMULATIONS
 from scaar.core.registry import Names
 from scaar.core.triggers import TRIGGERS
 from scaar.core.triggers.rule import PROBABILITY
@@ -54,8 +55,10 @@ def _unlike(name: str, names: Sequence[str]) -> str:
 
 
 def _alpha(policy: EffectivePolicy) -> float | None:
-    uses_pfq = policy.query.formulation == "pfq" and Moment.UNCERTAIN_DRAFT in policy.moments
-    return policy.query.alpha if uses_pfq else None
+    query = policy.query
+    if query.formulation not in FORMULATIONS or Moment.UNCERTAIN_DRAFT not in policy.moments:
+        return None
+    return query.alpha if "alpha" in FORMULATIONS[query.formulation].settings else None
 
 
 def _top_k(policy: EffectivePolicy) -> float | None:

@@ -235,6 +235,21 @@ def test_thetas_on_different_scales_have_their_own_figures() -> None:
     ]
 
 
+def test_every_query_with_alpha_has_its_own_curve_by_alpha() -> None:
+    settings = (
+        *(setting("scaar", alpha=alpha) for alpha in (25.0, 75.0)),
+        *(setting("scaar", alpha=alpha, query="bridged") for alpha in (25.0, 75.0)),
+        *(setting("scaar", alpha=alpha, query="fused") for alpha in (25.0, 75.0)),
+    )
+    figures = {each.name: each for each in _report(QUESTIONS, settings).figures()}
+    found = figures["alpha_f1"]
+    assert isinstance(found, Figure)
+    assert [series.name for series in found.series] == [
+        *("scaar", "scaar:query=bridged", "scaar:query=fused"),
+    ]
+    assert all([point.x for point in series.points] == [25.0, 75.0] for series in found.series)
+
+
 def test_settings_that_differ_in_two_values_make_no_curve() -> None:
     settings = (
         setting("scaar", theta=0.4, theta_cap=0.9),
