@@ -94,7 +94,11 @@ def queries(
         str, typer.Option(metavar="NAME,...", help="Query formulations.")
     ] = ",".join(USUAL),
     alpha: Annotated[
-        str, typer.Option(metavar="V,...", help="Fractions of the words that pfq uses, in percent.")
+        str,
+        typer.Option(
+            metavar="V,...",
+            help="Shares of words in the query of pfq, fused and bridged, in percent.",
+        ),
     ] = _ALPHAS,
     exclude_seen: Annotated[
         str,
