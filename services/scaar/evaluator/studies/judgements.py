@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.gates import ROUTERS
 from scaar.core.types import GateJudged
 from scaar.evaluator.records import Question, Score, Setting
 from scaar.evaluator.results import Results
@@ -125,8 +126,11 @@ def fit_threshold(results: Results, gate: str, *, budget: float) -> FittedThresh
     the largest possible judgement, 1.
 
     Raises:
-        InvalidRequest: the evaluation has no setting with this gate, or lacks a judgement.
+        InvalidRequest: the gate is a router, which has no threshold, or the evaluation has no
+            setting with the gate, or lacks a judgement.
     """
+    if gate in ROUTERS:
+        raise InvalidRequest.of("--gate", f"{gate} has no threshold: it chooses among policies")
     settings = [s for s in results.evaluation.settings if s.policy.overrides.gate == gate]
     if not settings:
         raise InvalidRequest.of("DIR", f"the evaluation has no setting with the gate {gate}")

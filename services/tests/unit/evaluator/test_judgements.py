@@ -114,3 +114,8 @@ def test_the_threshold_is_just_above_the_quantile_of_the_budget(
 def test_a_gate_that_was_not_evaluated_has_no_threshold() -> None:
     with pytest.raises(InvalidRequest, match="DIR: the evaluation has no setting with the gate p"):
         fit_threshold(results_of(), "p_true", budget=0.5)
+
+
+def test_a_router_has_no_threshold_to_fit() -> None:
+    with pytest.raises(InvalidRequest, match="--gate: adaptive_rag has no threshold: it chooses"):
+        fit_threshold(results_of(), "adaptive_rag", budget=0.5)
