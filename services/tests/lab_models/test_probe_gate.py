@@ -78,7 +78,8 @@ def test_an_evaluation_becomes_a_probe_that_reads_the_models_states(
     assert "gate probe was fitted to model lab-lm " in other.err
     refused = run_scaar(*fit)
     assert refused.status != 0
-    assert "and the answers are those of lab-lm-b" in refused.err
+    assert "DIR: has answers of model lab-lm (" in refused.err
+    assert "the generator of the settings serves lab-lm-b (" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -23,20 +23,22 @@ class FittedModel:
         """
         return cls(fields.text("model"), fields.text("model_revision"))
 
+    @property
+    def label(self) -> str:
+        """The model with its revision, for messages."""
+        return f"{self.name} ({f'revision {self.revision}' if self.revision else 'no revision'})"
+
     def check(self, gate: str, model: ModelDescription) -> None:
         """Check that a model is this one.
 
         Raises:
             CapabilityMissing: it is another model, or another revision.
         """
-        if (model.model, model.revision) == (self.name, self.revision):
+        serving = FittedModel(model.model, model.revision)
+        if serving == self:
             return
         raise CapabilityMissing(
-            f"gate {gate} was fitted to model {_named(self.name, self.revision)}, and the answers "
-            f"are those of {_named(model.model, model.revision)}: fit the gate to that model",
+            f"gate {gate} was fitted to model {self.label}, and the answers "
+            f"are those of {serving.label}: fit the gate to that model",
             missing="gate_file",
         )
-
-
-def _named(model: str, revision: str) -> str:
-    return f"{model} (revision {revision})" if revision else f"{model} (no revision)"

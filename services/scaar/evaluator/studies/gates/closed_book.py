@@ -90,7 +90,8 @@ def check_generator(
     """Check that a generator can write the evaluation's answers again.
 
     Raises:
-        CapabilityMissing: it lacks the capability, or serves another model or revision.
+        CapabilityMissing: it lacks the capability.
+        InvalidRequest: it serves another model or revision than that of the answers.
     """
     if needed not in described.capabilities:
         raise CapabilityMissing(
@@ -98,7 +99,11 @@ def check_generator(
             f"{described.engine} does not provide",
             missing=needed,
         )
-    labelled.model.check(gate, described)
+    serving = FittedModel(described.model, described.revision)
+    if serving != labelled.model:
+        text = f"has answers of model {labelled.model.label}, and the generator of the settings"
+        text = f"{text} serves {serving.label}: configure the model of the answers"
+        raise InvalidRequest.of("DIR", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,22 @@
 """The fit of the probe to states whose wrong answers are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.gates.fitted_model import FittedModel
 from scaar.core.gates.proxy import logistic
+from scaar.core.types import Capability, LogprobKind, ModelDescription
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import Results
 from scaar.evaluator.statistics.table import Floats
-from scaar.evaluator.studies.gates.closed_book import LabelledQuestions, read_labelled
+from scaar.evaluator.studies.gates.closed_book import (
+    LabelledQuestions,
+    check_generator,
+    read_labelled,
+)
 from scaar.evaluator.studies.gates.probe_fit import default_layers, fit_probe
 from scaar.testing.evaluations import EVALUATION, LABELS, QUESTIONS, prediction
 
@@ -60,3 +67,16 @@ def test_an_evaluation_with_too_few_right_or_wrong_answers_is_refused() -> None:
     results = Results(EVALUATION, QUESTIONS, tuple(predictions))
     with pytest.raises(InvalidRequest, match="must have at least 10 wrong answers without"):
         read_labelled(results)
+
+
+def test_a_generator_with_another_model_than_that_of_the_answers_is_refused() -> None:
+    labelled, _ = sample(0.0)
+    capabilities = frozenset({Capability.LOGPROBS})
+    serving = ModelDescription("lm", "r1", "fake", LogprobKind.RAW, capabilities, 1000, "plain")
+    check_generator(labelled, serving, "p_correct", Capability.LOGPROBS)
+    expected = r"DIR: has answers of model lm \(revision r1\), and .* serves other \(no revision\)"
+    other = replace(serving, model="other", revision="")
+    with pytest.raises(InvalidRequest, match=expected):
+        check_generator(labelled, other, "p_correct", Capability.LOGPROBS)
+    with pytest.raises(CapabilityMissing, match="gate probe needs hidden_states, which model lm"):
+        check_generator(labelled, serving, "probe", Capability.HIDDEN_STATES)
