@@ -31,7 +31,7 @@ from scaar.evaluator.planning.gates import gates_named, with_gates
 from scaar.evaluator.planning.policies import plan_policies
 from scaar.evaluator.planning.settings import Value, check_no_values, setting_of
 from scaar.evaluator.prediction_view import describe_question
-from scaar.evaluator.studies.grid.candidates import check_grid
+from scaar.evaluator.studies.grid.candidates import check_grid, check_gridded
 
 _Value = TypeVar("_Value")
 _TIMEOUT_S = BudgetLimits().timeout_s
@@ -105,6 +105,8 @@ def evaluate(
             check_no_values(grid_values, [each.label for each in named])
         settings = (*settings, *map(setting_of, named))
     settings = with_gates(settings, gates_named(gates))
+    if grid is not None:
+        check_gridded(settings)
     check_index_names(indexes)
     shown = BarProgress(enabled=progress)
     if target is not None:

@@ -37,7 +37,7 @@ from scaar.evaluator.planning.axes import scorers_named, with_indexes, with_scor
 from scaar.evaluator.planning.gates import gates_named, with_gates
 from scaar.evaluator.planning.settings import check_no_values, plan_settings
 from scaar.evaluator.store.folder import read_results
-from scaar.evaluator.studies.grid.candidates import check_grid
+from scaar.evaluator.studies.grid.candidates import check_grid, check_gridded
 from scaar.orchestrator.settings import read_artefact
 
 app = typer.Typer(no_args_is_help=True)
@@ -103,6 +103,8 @@ def run(
         if scorer:
             planned = with_scorers(planned, scorers_named(options.names_of(scorer)))
         planned = with_indexes(planned, shared.indexes())
+        if shared.grid is not None:
+            check_gridded(planned)
     shared.run(dataset, planned, out=out, target=target, artefacts=artefacts)
 
 
@@ -135,6 +137,7 @@ def ablate(
         planned = plan_ablation(name, given, shared.indexes())
         if shared.grid is not None:
             check_grid(shared.grid, {**given, **ABLATIONS[name].values})
+            check_gridded(planned)
     shared.run(dataset, planned, out=out, target=target)
 
 

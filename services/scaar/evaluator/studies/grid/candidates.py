@@ -32,6 +32,20 @@ def check_grid(size: int, values: Values, *, field: str = "grid") -> None:
         )
 
 
+def check_gridded(settings: Sequence[Setting]) -> None:
+    """Check that a grid has an effect: some setting has a theta to place.
+
+    Policies that are not published are those of an evaluator, which are unknown here.
+
+    Raises:
+        InvalidRequest: none has one.
+    """
+    policies = [each.policy for each in settings]
+    if all(each.name in PRESETS and not _has_theta(each) for each in policies):
+        names = ", ".join(dict.fromkeys(each.label for each in policies))
+        raise InvalidRequest.of("grid", f"has no effect on {names}: none has a theta to place")
+
+
 def first_pass_settings(settings: Iterable[Setting]) -> tuple[Setting, ...]:
     """Return the settings of the first pass: one for each trigger with a theta."""
     return tuple({_trigger(each): None for each in settings if _has_theta(each.policy)})

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -6,17 +7,20 @@ from hypothesis import strategies as st
 
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.types import AttentionSpan, Granularity
+from scaar.core.types import AttentionSpan, Granularity, PolicyRequest
+from scaar.evaluation.evaluate import evaluate
 from scaar.evaluator.planning.axes import with_scorers
-from scaar.evaluator.planning.settings import plan_settings
+from scaar.evaluator.planning.settings import plan_settings, setting_of
 from scaar.evaluator.records import Decision, Prediction
 from scaar.evaluator.studies.grid.candidates import (
     candidates_of,
     check_grid,
+    check_gridded,
     first_pass_settings,
     quantiles,
     with_candidates,
 )
+from scaar.testing.commands import run_scaar
 from scaar.testing.evaluations import prediction
 
 SCORES = st.lists(st.floats(-1, 1), max_size=40)
@@ -130,3 +134,23 @@ def test_a_grid_has_a_size_and_goes_without_thetas() -> None:
         check_grid(1, {})
     with pytest.raises(InvalidRequest, match="cannot be combined with values of theta"):
         check_grid(6, {"theta": (0.1,)})
+
+
+def test_a_grid_without_a_theta_to_place_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="grid: has no effect on no_retrieval, single_round: "):
+        check_gridded(plan_settings(("no_retrieval", "single_round"), {}))
+    with pytest.raises(InvalidRequest, match="grid: has no effect on flare: none has a theta"):
+        check_gridded(plan_settings(("flare",), {"theta": (0.3,)}))
+    check_gridded(plan_settings(("no_retrieval", "flare"), {}))
+    check_gridded((setting_of(PolicyRequest("tuned by an evaluator")),))
+
+
+def test_a_command_with_a_grid_needs_a_policy_with_a_theta(tmp_path: Path) -> None:
+    given = ("--dataset", "lab", "--grid", "3", "--policies", "single_round")
+    for where in (("--out", str(tmp_path / "out")), ("--target", "dns:///127.0.0.1:1")):
+        ran = run_scaar("eval", "run", *given, *where)
+        assert ran.status != 0
+        assert "--grid: has no effect on single_round: none has a theta to place" in ran.err
+    with pytest.raises(InvalidRequest, match="grid: has no effect on single_round"):
+        evaluate("lab", "single_round", grid=3, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
