@@ -142,12 +142,19 @@ def check_parts(
     """Check the triggers, the queries and the shares of words of candidates.
 
     Raises:
-        InvalidRequest: naming every one that is unknown, out of range or cannot be tuned.
+        InvalidRequest: naming every one that is unknown, given twice, out of range or cannot be
+            tuned.
     """
     wrong = [
         Violation("triggers", text) for each in triggers if (text := _problem_of_trigger(each))
     ]
     wrong += [Violation("queries", text) for each in queries if (text := _problem_of_query(each))]
+    wrong += [
+        Violation(field, f"{name} is given twice")
+        for field, names in (("triggers", triggers), ("queries", queries))
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
     if alphas and not wrong and not any(map(_takes_alpha, queries)):
         known = ", ".join(name for name in FORMULATIONS if _takes_alpha(name))
         wrong.append(Violation("alphas", f"needs a query of which alpha is a setting: {known}"))

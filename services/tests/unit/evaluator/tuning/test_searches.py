@@ -3,7 +3,7 @@
 import pytest
 
 from scaar.cli.eval.tune_options import parse_alphas, parse_searches
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.types import Capability, Rerank, SearchMode
 from scaar.evaluator.studies.tuning.candidates import SEARCHES, check_parts, plan_candidates
 
@@ -67,3 +67,12 @@ def test_shares_of_words_are_parsed_and_wrong_ones_are_named() -> None:
         check_parts(("flare",), ("pfq",), (50, 120))
     with pytest.raises(InvalidRequest, match="needs a query of which alpha is a setting: pfq"):
         check_parts(("flare",), ("current_sentence",), (50,))
+
+
+def test_triggers_and_queries_that_are_given_twice_are_named() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        check_parts(("flare", "exp_raw", "flare"), ("pfq", "pfq"))
+    assert caught.value.violations == (
+        Violation("triggers", "flare is given twice"),
+        Violation("queries", "pfq is given twice"),
+    )
