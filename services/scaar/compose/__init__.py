@@ -35,6 +35,7 @@ from scaar.compose.indexes import (
     open_embedded_indexes,
     open_indexes,
     open_retriever,
+    reranker_folder,
     with_breaker,
 )
 from scaar.compose.loop import (
@@ -42,7 +43,9 @@ from scaar.compose.loop import (
     build_loop,
     needs_of,
     open_control_loops,
+    open_counts,
     open_gate,
+    read_filter,
     read_policies,
 )
 from scaar.compose.ports import (
@@ -75,6 +78,7 @@ __all__ = [
     "open_answerers",
     "open_catalog",
     "open_control_loops",
+    "open_counts",
     "open_differentiable",
     "open_embedded_indexes",
     "open_evaluator",
@@ -91,8 +95,10 @@ __all__ = [
     "open_scorer",
     "open_stored_records",
     "read_breakers",
+    "read_filter",
     "read_policies",
     "records_database",
+    "reranker_folder",
     "scaar_home",
     "tuned_policies_of",
     "with_access_rules",

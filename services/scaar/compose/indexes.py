@@ -79,7 +79,7 @@ async def open_embedded_indexes(
     from scaar.retriever.factory import open_retriever as open_engine
 
     folder = settings.indexes or scaar_home() / "indexes"
-    given = {"indexes": folder, "reranker": _reranker_folder(settings.reranker)}
+    given = {"indexes": folder, "reranker": reranker_folder(settings.reranker)}
     async with open_engine(settings.model_copy(update=given), breakers=breakers) as engine:
         yield engine
 
@@ -95,7 +95,7 @@ def _retriever_settings(target: str, encoder: Path | None = None) -> "RetrieverS
     )
 
 
-def _reranker_folder(given: Path | None) -> Path | None:
+def reranker_folder(given: Path | None) -> Path | None:
     """Return the folder of a reranker; that of the lab by its name."""
     if given is None or str(given) != LAB_RERANKER:
         return given

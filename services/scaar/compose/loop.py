@@ -26,7 +26,7 @@ from scaar.core.observers import (
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import PolicyArtefact
-from scaar.corpus_counts.counts import open_corpus_counts
+from scaar.corpus_counts.counts import CorpusCountsFile, open_corpus_counts
 from scaar.orchestrator.settings import OrchestratorSettings, read_artefact, read_sentence_filter
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.readiness import Need
@@ -46,8 +46,7 @@ def build_loop(
     ``artefacts`` are tuned policies beside those of the settings.
     """
     gate, policies = open_gate(settings), read_policies(settings, artefacts)
-    path = settings.corpus_counts_file
-    counts = open_corpus_counts(path) if path else None
+    counts = open_counts(settings)
     for each in policies.values():
         policy_observer.on_tuned_policy(each.name, each.expected)
     shadow = None
@@ -126,6 +125,17 @@ def read_filter(settings: OrchestratorSettings) -> LearnedFilter | None:
     if path is None and (folder := _lab_folder(settings)):
         path = next(folder.glob("sentence_filter.json"), None)
     return read_sentence_filter(path) if path else None
+
+
+def open_counts(settings: OrchestratorSettings) -> CorpusCountsFile | None:
+    """Return the corpus counts of an orchestrator; None without a file.
+
+    Raises:
+        NotFound: the file does not exist or cannot be read.
+        DataCorrupt: the file has no corpus counts, or is damaged.
+    """
+    path = settings.corpus_counts_file
+    return open_corpus_counts(path) if path else None
 
 
 def _lab_artefacts(settings: OrchestratorSettings) -> tuple[PolicyArtefact, ...]:

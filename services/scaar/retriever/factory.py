@@ -33,9 +33,9 @@ async def open_retriever(
         BackendUnavailable: the server of an index to preload does not respond.
         CapabilityMissing: the libraries of the engine are not installed.
     """
-    encoder = await _open_encoder(settings)
+    encoder = await open_encoder(settings)
     async with (
-        _open_reranker(settings, breakers) as reranker,
+        open_reranker(settings, breakers=breakers) as reranker,
         _open_engine(settings, encoder, reranker) as engine,
     ):
         yield engine
@@ -79,9 +79,10 @@ async def _open_engine(
 
 
 @asynccontextmanager
-async def _open_reranker(
-    settings: RetrieverSettings, breakers: Breakers
+async def open_reranker(
+    settings: RetrieverSettings, *, breakers: Breakers = NO_BREAKERS
 ) -> AsyncIterator[Reranker | None]:
+    """Open the reranker of the settings for the duration of the block; None without one."""
     if settings.reranker is not None and settings.rerank_url is not None:
         text = "must not be set together with SCAAR_RETRIEVER_RERANKER"
         raise InvalidRequest.of("SCAAR_RETRIEVER_RERANK_URL", text)
@@ -103,7 +104,8 @@ async def _open_reranker(
         yield None
 
 
-async def _open_encoder(settings: RetrieverSettings) -> "SentenceEncoder | None":
+async def open_encoder(settings: RetrieverSettings) -> "SentenceEncoder | None":
+    """Return the encoder of the settings; None without one."""
     if settings.encoder is None:
         return None
     with library_required("the encoder", "dense"):

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import platform
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -12,21 +12,23 @@ from typing import Annotated, Any
 import typer
 
 from scaar.cli.addresses import CheckedAddress
+from scaar.cli.serve.named_files import FileCheck, orchestrator_files, retriever_files
 from scaar.cli.serve.services import BACK_ENDS, ServiceName, full_name
 from scaar.cli.unknown_variables import unknown_variables
 from scaar.compose import (
     EMBEDDED,
+    build_catalog,
+    build_loop,
     open_catalog,
+    open_embedded_indexes,
     open_generator,
     open_ports,
-    open_retriever,
     open_scorer,
     read_policies,
     scaar_home,
 )
 from scaar.core.distributions import lab_is_installed, library_required
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
-from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.registry import ExtensionInvalid, Registry
 from scaar.core.types import (
@@ -134,8 +136,18 @@ async def _examine(checks: _Checks, target: str) -> None:
     await _check_extensions(checks)
     await _check_models(checks, targets)
     if targets[ServiceName.RETRIEVER] == EMBEDDED:
+        # Invalid settings are reported by the check of the indexes.
+        with suppress(InvalidRequest):
+            await _check_files(checks, retriever_files(RetrieverSettings.read()))
         await _check_indexes(checks)
+    if target == EMBEDDED:
+        await _check_files(checks, orchestrator_files(settings))
     await _check_tuned_policies(checks, settings, target)
+
+
+async def _check_files(checks: _Checks, files: Iterable[FileCheck]) -> None:
+    for variable, check in files:
+        await checks.run(variable, check, "Restore what this setting names, or unset it.")
 
 
 async def _check_tuned_policies(
@@ -156,11 +168,14 @@ async def _check_tuned_policies(
             with suppress(CapabilityMissing):
                 async with open_catalog(target) as catalog:
                     found = await catalog.list_policies()
-        elif tuned:
+        elif tuned or not checks.failed:
             async with open_ports(settings) as ports:
-                found = await PortsCatalog(ports, version="", policies=tuned).list_policies()
+                loop = build_loop(ports, settings)
+                found = await build_catalog(ports, loop).list_policies()
     except ScaarError as error:
-        if target != EMBEDDED or settings.policy_folder is not None:
+        if not checks.failed:
+            checks.bad("answers", str(error), _CORRECT_SETTING)
+        elif target != EMBEDDED or settings.policy_folder is not None:
             checks.bad("tuned policies", str(error), "Correct the problems above.")
         return
     for each in found:
@@ -319,8 +334,11 @@ async def _check_server_indexes(checks: _Checks) -> None:
     found: list[IndexDescription] = []
 
     async def whole() -> str:
-        async with open_retriever() as retriever:
-            found.extend(await retriever.list_indexes())
+        # Encoder and reranker have checks of their own.
+        no_models = {"encoder": None, "reranker": None, "rerank_url": None, "preload": ()}
+        settings = RetrieverSettings.read().model_copy(update=no_models)
+        async with open_embedded_indexes(settings) as indexes:
+            found.extend(await indexes.list_indexes())
         listed = (f"{each.name} ({each.passages:,} passages)" for each in found if not each.damage)
         return ", ".join(listed) or "none yet"
 

@@ -184,3 +184,68 @@ def test_a_misspelled_variable_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> 
     warning = "SCAAR_RETRIEVER_INDEXS is not a setting; did you mean SCAAR_RETRIEVER_INDEXES?"
     assert f"! environment: {warning}\n" in ran.out
     assert ran.status == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "problem"),
+    [
+        ("SCAAR_RETRIEVER_ENCODER", "the model folder /no/where does not exist"),
+        ("SCAAR_RETRIEVER_RERANKER", "the model folder /no/where does not exist"),
+        ("SCAAR_ORCHESTRATOR_GATE_FILE", "gate_file /no/where cannot be read: No such file"),
+        (
+            "SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE",
+            "sentence_filter_file /no/where cannot be read: No such file",
+        ),
+        (
+            "SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE",
+            "corpus counts /no/where cannot be read: No such file",
+        ),
+    ],
+)
+def test_a_missing_file_is_a_problem_of_the_setting_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, problem: str
+) -> None:
+    monkeypatch.setenv(variable, "/no/where")
+    ran = run_scaar("doctor")
+    assert ran.status == 1
+    assert f"✗ {variable}: {problem}" in ran.out
+    assert ran.out.count("✗") == 1
+
+
+def test_a_file_of_another_kind_is_a_problem_of_its_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gate.json").write_text("{}")
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_GATE_FILE", str(tmp_path / "gate.json"))
+    ran = run_scaar("doctor")
+    assert ran.status == 1
+    assert f"✗ SCAAR_ORCHESTRATOR_GATE_FILE: {tmp_path / 'gate.json'}" in ran.out
+
+
+def test_models_of_the_retriever_that_open_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = write_word_encoder(tmp_path / "words", ["Etna a volcano in Italy"])
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", str(encoder))
+    monkeypatch.setenv("SCAAR_RETRIEVER_RERANKER", "lab-reranker")
+    ran = run_scaar("doctor")
+    assert ran.status == 0
+    assert f"✓ SCAAR_RETRIEVER_ENCODER: {encoder}\n" in ran.out
+    assert "✓ SCAAR_RETRIEVER_RERANKER: lab-reranker\n" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "problem"),
+    [
+        ("SCAAR_ORCHESTRATOR_SHADOW_POLICY", "maybe", "there is no policy 'maybe'"),
+        ("SCAAR_RETRIEVER_PRELOAD", '["geo"]', "no index 'geo'"),
+    ],
+)
+def test_a_setting_with_which_no_question_is_answered_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, problem: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    ran = run_scaar("doctor")
+    assert ran.status == 1
+    assert "✗ answers: " in ran.out
+    assert problem in ran.out
