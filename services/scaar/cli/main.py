@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from scaar import __version__
 from scaar.cli.lazy import lazy_group
 from scaar.cli.settings import use_config
+from scaar.cli.standard_output import CheckedOutput, OutputClosed, OutputFailed
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.runtime.config_file import CONFIG_VARIABLE
 
@@ -75,10 +77,34 @@ def main() -> None:
         # JSON is UTF-8; characters that the locale cannot encode are escaped.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    sys.exit(_run())
+    # Standard output is None if its descriptor is closed.
+    checked = nullcontext() if sys.stdout is None else redirect_stdout(CheckedOutput(sys.stdout))
+    with checked:
+        status = _run()
+    sys.exit(status)
 
 
 def _run() -> int:
+    status = 0
+    try:
+        status = _run_command()
+        # Not left to the interpreter's exit, which would print a traceback.
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OutputClosed:
+        _discard_output()
+    except OutputFailed as error:
+        _discard_output()
+        return _fail(str(error), FAILURE)
+    return status
+
+
+def _discard_output() -> None:
+    # The interpreter flushes the rest of the buffer when it exits.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run_command() -> int:
     try:
         status = app(prog_name="scaar", standalone_mode=False)
     except typer.TyperException as error:
@@ -94,10 +120,6 @@ def _run() -> int:
         return _fail(str(error), FAILURE)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the output closed it, as `| head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return status if isinstance(status, int) else 0
 
 

@@ -102,7 +102,7 @@ def test_a_count_above_the_limit_is_reported_with_the_limit() -> None:
 
 
 def test_a_reader_that_closes_the_pipe_early_is_not_an_error() -> None:
-    command = [sys.executable, "-c", "from scaar.cli.lab.commands import app; app()", "passages"]
+    command = [sys.executable, "-m", "scaar.cli", "lab", "passages"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
@@ -306,3 +306,68 @@ def test_an_empty_address_gets_an_error_that_says_what_to_write(home: Path) -> N
     assert (ran.returncode, ran.stdout) == (USAGE, "")
     assert ran.stderr.startswith("scaar: --address: must not be empty: write HOST:PORT")
     assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("lab", "questions", "--count", "2"),
+        ("models", "--format", "csv"),
+        ("models", "--format", "table"),
+        ("doctor",),
+        ("--version",),
+        ("--help",),
+    ],
+)
+@pytest.mark.parametrize("buffering", [1, -1])
+def test_a_full_output_is_reported_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    buffering: int,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["scaar", *arguments])
+    full = Path("/dev/full")
+    with full.open("w", buffering) as out, redirect_stdout(out), pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == FAILURE
+    assert capsys.readouterr().err == "scaar: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("buffering", [1, -1])
+@pytest.mark.parametrize("arguments", [["lab", "questions", "--count", "2"], ["models"]])
+def test_an_output_that_its_reader_closed_is_no_failure(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    buffering: int,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["scaar", *arguments])
+    reader, writer = os.pipe()
+    os.close(reader)
+    out = os.fdopen(writer, "w", buffering)
+    with out, redirect_stdout(out), pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["models"], ["ask", "Where was Ada Lovelace born?"]])
+def test_a_process_with_a_full_output_ends_without_a_traceback(
+    home: Path, arguments: list[str], unbuffered: str
+) -> None:
+    path = os.pathsep.join(sys.path)
+    given = {"PYTHONPATH": path, "SCAAR_HOME": str(home), "PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "scaar.cli", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env={**os.environ, **given},
+            check=False,
+        )
+    assert ran.returncode == FAILURE
+    assert ran.stderr == "scaar: standard output: No space left on device\n"
