@@ -25,7 +25,6 @@ from scaar.core.text.words import split_tokens, split_words
 from scaar.core.triggers import TRIGGERS, Judgement, learned
 from scaar.core.triggers.rule import first_uncertain
 from scaar.core.types import (
-    MAX_READ_PASSAGES,
     AnswerStarted,
     EffectivePolicy,
     EvidenceKind,
@@ -195,8 +194,7 @@ def _with_query(
     if not uses_draft(policy.query.formulation):
         return explained
     words = masked_words(explained.judged.words, policy.mask_below)
-    read = draft.read[-MAX_READ_PASSAGES:]
-    request = QueryRequest(draft.question, policy.query, words, draft.accepted, read=read)
+    request = QueryRequest(draft.question, policy.query, words, draft.accepted, read=draft.read)
     try:
         query = build_query(request)
     except InvalidRequest:

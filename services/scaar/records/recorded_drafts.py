@@ -35,7 +35,7 @@ def drafts_in(record: AnswerRecord) -> Iterator[RecordedDraft]:
     """Yield the judged drafts of an answer with their tokens, and what was known before them."""
     tokens: dict[int, list[Token]] = {}
     question, accepted = record.request.last_question, list[str]()
-    found, read = dict[str, RetrievedPassage](), dict[str, ReadPassage]()
+    found, read = dict[str, RetrievedPassage](), dict[str, RetrievedPassage]()
     for event in record.events:
         match event:
             case QuestionRewritten():
@@ -49,13 +49,13 @@ def drafts_in(record: AnswerRecord) -> Iterator[RecordedDraft]:
                 tokens.setdefault(event.sentence, []).append(event.token)
             case SentenceJudged():
                 written = _tokens_of(event, tokens.pop(event.sentence, []))
-                passages = tuple(read.values())
+                passages = ReadPassage.newest(read.values())
                 yield RecordedDraft(event, written, question, tuple(accepted), passages)
             case SentenceAccepted():
                 accepted.append(event.accepted.text)
                 for name in event.accepted.passage_ids:
                     if name in found:
-                        read.setdefault(name, ReadPassage.of(found[name]))
+                        read.setdefault(name, found[name])
             case _:
                 pass
 

@@ -36,7 +36,6 @@ from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
-    MAX_READ_PASSAGES,
     AcceptedSentence,
     AcceptedToken,
     Answer,
@@ -145,7 +144,7 @@ class AnswerState:
         self._whole: Sentence | None = None
         self.accepted: list[AcceptedSentence] = []
         self._cited: dict[str, Passage] = {}
-        self._read: dict[str, ReadPassage] = {}
+        self._read: dict[str, RetrievedPassage] = {}
         self._passages: tuple[RetrievedPassage, ...] = ()
         self._sentence_filter = sentence_filter
         self.corpus_counts = corpus_counts
@@ -391,7 +390,7 @@ class AnswerState:
         self.accepted.append(accepted)
         for passage in passages:
             self._cited.setdefault(passage.id, _cited(passage))
-            self._read.setdefault(passage.id, ReadPassage.of(passage))
+            self._read.setdefault(passage.id, passage)
         if self.policy.exclude_seen is ExcludeSeen.SEEN:
             self.exclude(passages)
         if Moment.BEFORE_ANSWER not in self.moments:
@@ -481,7 +480,7 @@ class AnswerState:
         passage, rule = "", FORMULATIONS[settings.formulation]
         if rule.uses_passage:
             passage = await self._write_passage()
-        read = tuple(self._read.values()) if rule.uses_read_passages else ()
+        read = self._read.values() if rule.uses_read_passages else ()
         request = QueryRequest(
             question=self.request.question,
             settings=settings,
@@ -490,7 +489,7 @@ class AnswerState:
             recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
             attended=judged.attended if judged else (),
             passage=passage,
-            read=read[-MAX_READ_PASSAGES:],
+            read=ReadPassage.newest(read),
         )
         async with self.budget.within(stage):
             return await self.ports.query_builder.build_query(request)

@@ -102,7 +102,6 @@ from scaar.core.types.policies import (
     Truncation,
 )
 from scaar.core.types.queries import (
-    MAX_READ_PASSAGES,
     Query,
     QueryRequest,
     QuerySettings,
@@ -137,7 +136,6 @@ from scaar.core.types.scoring import ScorerDescription, ScoreRequest
 
 __all__ = [
     "DEFAULT_POLICY",
-    "MAX_READ_PASSAGES",
     "Abstention",
     "AcceptedSentence",
     "AcceptedToken",

@@ -1,6 +1,7 @@
 """Values of the port of a query builder."""
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scaar.core.types.judgements import AttendedWord, JudgedWord
@@ -47,9 +48,15 @@ class ReadPassage:
     rank: int
 
     @classmethod
-    def of(cls, passage: RetrievedPassage) -> "ReadPassage":
-        """Return a retrieved passage with at most ``MAX_READ_CHARACTERS`` of its text."""
-        return cls(passage.title, passage.text[:MAX_READ_CHARACTERS], passage.rank)
+    def newest(cls, passages: Iterable[RetrievedPassage]) -> "tuple[ReadPassage, ...]":
+        """Return the last ``MAX_READ_PASSAGES`` passages, in order.
+
+        Each has at most ``MAX_READ_CHARACTERS`` of its text.
+        """
+        return tuple(
+            cls(each.title, each.text[:MAX_READ_CHARACTERS], each.rank)
+            for each in list(passages)[-MAX_READ_PASSAGES:]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,16 +126,16 @@ async def _read_at(
     searches: Searches, answer: Sequence[Formulate], count: int, *, exclude: bool = False
 ) -> _Read:
     """Read ``count`` passages a retrieval; with ``exclude``, none that was already read."""
-    read, known = _Read(), dict[str, ReadPassage]()
+    read, known = _Read(), dict[str, RetrievedPassage]()
     for formulate in answer:
-        queries = formulate(tuple(known.values()))
+        queries = formulate(ReadPassage.newest(known.values()))
         if exclude:
             found = await searches.unseen(queries, count, tuple(known))
         else:
             found = await searches.first(queries, count)
         read.append((queries, found))
         for each in found:
-            known.setdefault(each.id, ReadPassage.of(each))
+            known.setdefault(each.id, each)
     return read
 
 

@@ -9,7 +9,6 @@ from scaar.core.ports import ContributionScorer, Retriever
 from scaar.core.queries import build_query
 from scaar.core.text.words import split_words
 from scaar.core.types import (
-    MAX_READ_PASSAGES,
     JudgedWord,
     QueryRequest,
     ReadPassage,
@@ -106,7 +105,7 @@ class _Planned:
         """Return the queries after these passages were read."""
         if self.request is None:
             return ()
-        query = build_query(replace(self.request, read=tuple(read[-MAX_READ_PASSAGES:])))
+        query = build_query(replace(self.request, read=tuple(read)))
         return (query.text, query.fused_with) if query.fused_with else (query.text,)
 
 

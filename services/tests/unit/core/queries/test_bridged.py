@@ -6,7 +6,7 @@ import pytest
 
 from scaar.core.queries import build_query
 from scaar.core.types import JudgedWord, QueryRequest, QuerySettings, ReadPassage, RetrievedPassage
-from scaar.core.types.queries import MAX_READ_CHARACTERS
+from scaar.core.types.queries import MAX_READ_CHARACTERS, MAX_READ_PASSAGES
 
 QUESTION = "Where was the director of the film Nosferatu born?"
 DRAFT = (("Fritz", 0.4, True), ("was", 0.0, False), ("born", 0.3, False), ("in", 0.0, False))
@@ -62,6 +62,11 @@ def test_the_question_and_the_draft_come_first_within_the_maximum() -> None:
     assert query.text == f"{QUESTION} born F. W."
 
 
-def test_a_long_passage_is_cut() -> None:
-    passage = RetrievedPassage("p", "Title", "a" * (MAX_READ_CHARACTERS + 1), 0.5, 3)
-    assert ReadPassage.of(passage) == ReadPassage("Title", "a" * MAX_READ_CHARACTERS, 3)
+def test_the_newest_passages_are_read_each_cut() -> None:
+    found = [
+        RetrievedPassage(f"p{at}", "Title", "a" * (MAX_READ_CHARACTERS + at), 0.5, at)
+        for at in range(MAX_READ_PASSAGES + 2)
+    ]
+    read = ReadPassage.newest(found)
+    assert [each.rank for each in read] == list(range(2, MAX_READ_PASSAGES + 2))
+    assert {each.text for each in read} == {"a" * MAX_READ_CHARACTERS}
