@@ -1,20 +1,17 @@
-"""The state of an answer, and the steps that all policies share."""
+"""The state of an answer, which the steps of all policies share."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeVar
 
 from scaar.core.calls.capacity import AnswerPlace
-from scaar.core.errors import PromptTooLong, ScaarError
+from scaar.core.errors import ScaarError
 from scaar.core.filters import newest_excluded
 from scaar.core.loop.accepted_tokens import accepted_tokens
 from scaar.core.loop.budget import Budget, Part
-from scaar.core.loop.judge import Judged
 from scaar.core.loop.shadow import Shadow
 from scaar.core.loop.system_turn import SystemTurnGenerator
-from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writer, Writing
+from scaar.core.loop.writer import Sentence, Writer, Writing
 from scaar.core.policies.requirements import (
     drafted_tokens,
     streamed_top_tokens,
@@ -28,13 +25,8 @@ from scaar.core.ports import (
     Retriever,
 )
 from scaar.core.prompts import PromptProfile, profile_of
-from scaar.core.prompts.pseudo_passage import passage_prompt
 from scaar.core.prompts.untrusted import safe_system
-from scaar.core.queries import FORMULATIONS
-from scaar.core.queries.draft_words import masked_words
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
-from scaar.core.text.fusion import depth_of, fuse_by
-from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     AcceptedSentence,
     AcceptedToken,
@@ -44,44 +36,23 @@ from scaar.core.types import (
     Degradation,
     EffectivePolicy,
     ExcludeSeen,
-    Fusion,
     LogprobsRequest,
     MessageRole,
     Moment,
     OnFailure,
     Passage,
-    PassagesFiltered,
-    PassagesRetrieved,
     Provenance,
-    Query,
-    QueryBuilt,
-    QueryRequest,
-    QuerySettings,
-    ReadPassage,
-    Rerank,
-    RerankSettings,
     RetrievedPassage,
-    RetrieveRequest,
-    RetrieveResult,
-    SearchMode,
     SentenceAccepted,
-    SentenceFilter,
     TextLogprobs,
     Token,
     TokenDrafted,
 )
 
-CONCLUSION_MAX_TOKENS = 20
-"""Maximum number of tokens of a conclusion that the model is made to write."""
-
-PASSAGE_MAX_TOKENS = 256
-"""Maximum number of tokens of a passage that the model writes as a query."""
-
 MAX_CITED_CHARACTERS = 10_000
 """Maximum length of the text of a cited passage in the answer, in code points."""
 
 _T = TypeVar("_T")
-Parts = AsyncGenerator[Token | Sentence, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +66,7 @@ class Ports:
 
 
 class AnswerState:
-    """The state of one answer, and its steps."""
+    """The state of one answer, and the acceptance of its sentences."""
 
     def __init__(
         self,
@@ -143,13 +114,14 @@ class AnswerState:
         self.so_far = Writing()
         self._whole: Sentence | None = None
         self.accepted: list[AcceptedSentence] = []
-        self._cited: dict[str, Passage] = {}
         self._read: dict[str, RetrievedPassage] = {}
         self._passages: tuple[RetrievedPassage, ...] = ()
-        self._sentence_filter = sentence_filter
+        self.sentence_filter = sentence_filter
+        """The filter of policies that filter sentences; None without one."""
         self.corpus_counts = corpus_counts
         """The counts of a corpus; None without any."""
-        self._found: tuple[RetrievedPassage, ...] = ()
+        self.found: tuple[RetrievedPassage, ...] = ()
+        """The passages of the last retrieval, with the sentences that the model is given."""
         self._excluded: dict[str, None] = {}
         self._degraded: Degradation | None = None
         self._end: AnswerEnd | None = None
@@ -192,7 +164,7 @@ class AnswerState:
 
     def discard_answer(self) -> None:
         """Discard everything that is written; only passages that are excluded stay excluded."""
-        self.so_far, self.accepted, self._cited, self._read = Writing(), [], {}, {}
+        self.so_far, self.accepted, self._read = Writing(), [], {}
         self._whole = None
         self._degraded = self._end = None
 
@@ -210,9 +182,14 @@ class AnswerState:
         return self._passages
 
     @property
-    def found(self) -> tuple[RetrievedPassage, ...]:
-        """The passages of the last retrieval, with the sentences that the model is given."""
-        return self._found
+    def read_passages(self) -> Collection[RetrievedPassage]:
+        """The passages that accepted sentences were written from, in the order of first use."""
+        return self._read.values()
+
+    @property
+    def excluded_ids(self) -> tuple[str, ...]:
+        """The ids of passages that retrievals leave out, as many of the newest as can be sent."""
+        return newest_excluded(tuple(self._excluded))
 
     @property
     def whole(self) -> Sentence | None:
@@ -267,45 +244,6 @@ class AnswerState:
         """Whether the budget has a retrieval, and tokens to write with its passages."""
         return self.budget.remaining_retrievals > 0 and self.budget.remaining_tokens > 0
 
-    async def retrieve_passages(
-        self,
-        judged: Judged | None = None,
-        *,
-        sentence: int | None = None,
-        query: Query | None = None,
-    ) -> AsyncGenerator[QueryBuilt | PassagesRetrieved | PassagesFiltered, None]:
-        """Yield the query, the passages, and which of their sentences a sentence filter keeps.
-
-        Stop early, degraded, if a failure is accepted. Afterwards, :attr:`found` has the passages.
-        ``sentence`` is the one for which passages are retrieved; the default is the current one.
-        The ``query`` is that of the policy, if none is given.
-        """
-        self._found = ()
-        sentence = self.index if sentence is None else sentence
-        if query is None:
-            stage = f"building the query for sentence {sentence}"
-            query = await self.or_degraded(partial(self._build_query, judged, stage), stage)
-        if query is None:
-            return
-        yield QueryBuilt(sentence, query)
-        stage = f"retrieving for sentence {sentence}"
-        self.budget.count_retrieval(searches=2 if query.fused_with else 1)
-        found = await self.or_degraded(partial(self._retrieve, query, stage), stage)
-        if found is not None:
-            passages = found.results[0]
-            if query.fused_with:
-                passages = fuse_by(self.policy.fusion, found.results, self.policy.top_k)
-            yield PassagesRetrieved(
-                sentence, found.index, found.version, passages, self._excluded_ids()
-            )
-            if passages and self.policy.sentence_filter is SentenceFilter.LEARNED:
-                assert self._sentence_filter is not None
-                # A query of the answer so far asks for what the question does not name.
-                asked = f"{self.request.question} {query.text}"
-                filtered, passages = self._sentence_filter.filter(sentence, asked, passages)
-                yield filtered
-            self._found = passages
-
     async def or_degraded(self, work: Callable[[], Awaitable[_T]], stage: str) -> _T | None:
         """Return the result of the work; None if it failed and the answer continues without it.
 
@@ -321,47 +259,6 @@ class AnswerState:
                 raise
             self._degraded = Degradation(stage, error.reason, error.message)
             return None
-
-    async def write_with_passages(self, write: Callable[[str], Parts]) -> Parts:
-        """Yield what the model writes with as many of the passages as fit into the prompt."""
-        while True:
-            prompt = self.profile.render(self.request.question, self.passages)
-            try:
-                async with aclosing(write(prompt)) as parts:
-                    async for part in parts:
-                        yield part
-                return
-            except PromptTooLong:
-                if len(self.passages) <= 1:
-                    raise
-                await self.writer.stop()
-                # Drop the oldest of accumulated passages, else the worst.
-                oldest = self.policy.max_passages > 0
-                self._passages = self.passages[1:] if oldest else self.passages[:-1]
-
-    async def regenerate(
-        self, passages: tuple[RetrievedPassage, ...], *, prefix: Sentence | None = None
-    ) -> tuple[Sentence, tuple[RetrievedPassage, ...]]:
-        """Return the sentence written with passages, and the passages that fit into the prompt.
-
-        The sentence continues its ``prefix``, if there is one. It is empty if the model writes
-        nothing.
-        """
-        stage = f"writing sentence {self.index} again"
-        max_tokens = min(SENTENCE_MAX_TOKENS, self.budget.remaining_tokens)
-        while True:
-            prompt = self.profile.render(self.request.question, passages)
-            try:
-                again = await self.writer.write(
-                    prompt, self.so_far, stage=stage, max_tokens=max_tokens, prefix=prefix
-                )
-                if prefix is not None and again.text.strip():
-                    again = prefix.then(again)
-                return again, passages
-            except PromptTooLong:
-                if len(passages) == 1:
-                    raise
-                passages = passages[:-1]
 
     def drafted(self, token: Token) -> TokenDrafted:
         # The attention is for the judge; clients do not need a thousand numbers per token.
@@ -389,7 +286,6 @@ class AnswerState:
         )
         self.accepted.append(accepted)
         for passage in passages:
-            self._cited.setdefault(passage.id, _cited(passage))
             self._read.setdefault(passage.id, passage)
         if self.policy.exclude_seen is ExcludeSeen.SEEN:
             self.exclude(passages)
@@ -446,18 +342,6 @@ class AnswerState:
             return AnswerEnd.MAX_TOKENS
         return None if sentence.text else AnswerEnd.END_OF_SEQUENCE
 
-    async def conclude(self) -> SentenceAccepted:
-        """Make the model conclude: append the answer phrase and its continuation."""
-        await self.writer.stop()
-        phrase = self.profile.forcing_phrase
-        prompt = self.profile.render(self.request.question, self.passages)
-        forced = Writing(text=self.so_far.text + phrase, token_ids=None)
-        written = await self.writer.write(
-            prompt, forced, stage="concluding", max_tokens=CONCLUSION_MAX_TOKENS
-        )
-        conclusion = Sentence(phrase, (), None, last=True).then(replace(written, last=True))
-        return self.accept(conclusion, self.passages, concluding=True)
-
     def answer(self) -> Answer:
         assert self.end is not None
         short = self._short_answer
@@ -469,78 +353,9 @@ class AnswerState:
             end=self.end,
             usage=self.budget.usage(),
             provenance=self.provenance,
-            passages=tuple(self._cited.values()),
+            passages=tuple(map(_cited, self.read_passages)),
             question=self._rewritten,
         )
-
-    async def _build_query(self, judged: Judged | None, stage: str) -> Query:
-        settings = self.policy.query
-        if not judged and not self.accepted:
-            settings = _question_only(settings)
-        passage, rule = "", FORMULATIONS[settings.formulation]
-        if rule.uses_passage:
-            passage = await self._write_passage()
-        read = self._read.values() if rule.uses_read_passages else ()
-        request = QueryRequest(
-            question=self.request.question,
-            settings=settings,
-            words=masked_words(judged.judgement.words, self.policy.mask_below) if judged else (),
-            accepted=self._sentences(),
-            recent_tokens=tuple(self.so_far.token_texts[-settings.last_n_tokens :]),
-            attended=judged.attended if judged else (),
-            passage=passage,
-            read=ReadPassage.newest(read),
-        )
-        async with self.budget.within(stage):
-            return await self.ports.query_builder.build_query(request)
-
-    async def _write_passage(self) -> str:
-        """Return a passage that the model writes for the question.
-
-        It leaves as many tokens as the answer has, which may be written again; empty if there are
-        no others.
-        """
-        most = self.budget.remaining_tokens - len(self.so_far.token_texts)
-        if most <= 0:
-            return ""
-        written = await self.writer.passage(
-            passage_prompt(self.request.question),
-            stage="writing a passage for the query",
-            max_tokens=min(PASSAGE_MAX_TOKENS, most),
-        )
-        return written.text
-
-    async def _retrieve(self, query: Query, stage: str) -> RetrieveResult:
-        index, filters = self.request.index, self.request.filters
-        queries: tuple[str, ...] = (query.text,)
-        top_k = self.policy.top_k
-        score_all, mode = False, self.policy.search_mode
-        if query.fused_with:
-            fusion = self.policy.fusion
-            queries, top_k = (*queries, query.fused_with), depth_of(fusion, top_k)
-            score_all = fusion is not Fusion.RANK
-            mode = SearchMode.VECTORS if score_all else mode
-        reranks = self.policy.rerank is Rerank.CROSS_ENCODER
-        request = RetrieveRequest(
-            queries,
-            top_k,
-            index,
-            filters,
-            self._excluded_ids(),
-            score_all=score_all,
-            mode=mode,
-            rerank=RerankSettings(self.policy.rerank_depth) if reranks else None,
-        )
-        async with self.budget.within(stage, Part.RETRIEVAL):
-            return await self.ports.retriever.retrieve(request)
-
-    def _excluded_ids(self) -> tuple[str, ...]:
-        return newest_excluded(tuple(self._excluded))
-
-    def _sentences(self) -> tuple[str, ...]:
-        if Moment.BEFORE_WINDOW in self.policy.moments:
-            return split_sentences(self.so_far.text)
-        return tuple(sentence.text for sentence in self.accepted)
 
 
 def _profile_for(request: AnswerRequest, provenance: Provenance) -> PromptProfile:
@@ -549,11 +364,6 @@ def _profile_for(request: AnswerRequest, provenance: Provenance) -> PromptProfil
     if first is None or first.role is not MessageRole.SYSTEM:
         return profile
     return replace(profile, system=safe_system(first.content))
-
-
-def _question_only(settings: QuerySettings) -> QuerySettings:
-    """Return the settings of a query before the first sentence: the question."""
-    return replace(settings, formulation="question", include_question=False)
 
 
 def _cited(passage: RetrievedPassage) -> Passage:

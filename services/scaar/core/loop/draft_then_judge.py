@@ -11,8 +11,10 @@ from dataclasses import replace
 from functools import partial
 
 from scaar.core.evidence import Draft, Sources
-from scaar.core.loop.answer_state import AnswerState, Parts
+from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.judge import Judged, is_uncertain, judge
+from scaar.core.loop.passage_retrieval import retrieve_passages
+from scaar.core.loop.prompted_writing import Parts, regenerate, write_with_passages
 from scaar.core.loop.writer import Sentence
 from scaar.core.triggers import Judgement
 from scaar.core.types import (
@@ -47,13 +49,13 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
             found: tuple[RetrievedPassage, ...] = ()
             if event.retrieving:
                 await state.writer.stop()
-                async with aclosing(state.retrieve_passages(judged)) as steps:
+                async with aclosing(retrieve_passages(state, judged)) as steps:
                     async for step in steps:
                         yield step
                 found = state.found
             if found:
                 prefix = _kept_prefix(state, draft, judged.judgement)
-                again, used = await state.regenerate(found, prefix=prefix)
+                again, used = await regenerate(state, found, prefix=prefix)
                 uncertain = await _stays_uncertain(state, again, used)
                 if uncertain or state.policy.exclude_seen is ExcludeSeen.SEEN:
                     state.exclude(used)
@@ -70,8 +72,8 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
 def drafting(state: AnswerState) -> Parts:
     """Yield the tokens of the next sentence from the model's memory, then the sentence."""
     stage = f"drafting sentence {state.index}"
-    return state.write_with_passages(
-        lambda prompt: state.writer.sentence(prompt, state.so_far, stage=stage)
+    return write_with_passages(
+        state, lambda prompt: state.writer.sentence(prompt, state.so_far, stage=stage)
     )
 
 

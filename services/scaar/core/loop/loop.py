@@ -31,6 +31,8 @@ from scaar.core.loop.budget import Budget
 from scaar.core.loop.draft_then_judge import draft_then_judge
 from scaar.core.loop.gate import pass_gate
 from scaar.core.loop.given_draft import judge_given_draft, require_given_texts, require_judging
+from scaar.core.loop.passage_retrieval import retrieve_passages
+from scaar.core.loop.prompted_writing import conclude
 from scaar.core.loop.reflection import reflect
 from scaar.core.loop.reflection_check import check_reflection_tokens
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
@@ -406,7 +408,7 @@ async def _sentences(
             # The query of a policy that judges drafts is made of a draft.
             judges = Moment.UNCERTAIN_DRAFT in state.policy.moments
             query = Query(state.request.question, "question") if judges else None
-            async with aclosing(state.retrieve_passages(query=query)) as steps:
+            async with aclosing(retrieve_passages(state, query=query)) as steps:
                 async for step in steps:
                     yield step
             state.put_into_prompt(state.found)
@@ -435,7 +437,7 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
             async for event in events:
                 yield event
     if state.end is not AnswerEnd.ANSWER_PHRASE:
-        yield await state.conclude()
+        yield await conclude(state)
 
 
 def _require_cosines(policies: Iterable[PolicyRequest], index: IndexDescription) -> None:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from scaar.core.loop.answer_state import AnswerState
+from scaar.core.loop.passage_retrieval import retrieve_passages
 from scaar.core.loop.reflection_scores import probability_of_retrieving, scores_of
 from scaar.core.loop.reflection_transcript import Segment, Transcript
 from scaar.core.prompts.reflection import (
@@ -49,7 +50,7 @@ async def _segment(state: AnswerState, transcript: Transcript) -> AsyncGenerator
         decision = weighed.decision
     written = list[tuple[RetrievedPassage, Segment]]()
     if decision is RetrievalDecision.RETRIEVE:
-        async with aclosing(state.retrieve_passages()) as steps:
+        async with aclosing(retrieve_passages(state)) as steps:
             async for step in steps:
                 yield step
         written = await _candidates(state, transcript, state.found)

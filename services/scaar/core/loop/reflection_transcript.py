@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scaar.core.errors import PromptTooLong
-from scaar.core.loop.answer_state import CONCLUSION_MAX_TOKENS, AnswerState
+from scaar.core.loop.answer_state import AnswerState
+from scaar.core.loop.prompted_writing import CONCLUSION_MAX_TOKENS
 from scaar.core.loop.reflection_scores import probabilities_at
 from scaar.core.loop.token_stream import TokenStream
 from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence

@@ -10,7 +10,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from scaar.core.loop.answer_state import AnswerState, Parts
+from scaar.core.loop.answer_state import AnswerState
+from scaar.core.loop.passage_retrieval import retrieve_passages
+from scaar.core.loop.prompted_writing import Parts, write_with_passages
 from scaar.core.loop.writer import Sentence
 from scaar.core.text.sentences import SentenceSplitter
 from scaar.core.types import AnswerEnd, AnswerEvent, Moment, RetrievedPassage
@@ -25,7 +27,7 @@ async def retrieve_then_write(state: AnswerState) -> AsyncGenerator[AnswerEvent,
     found: tuple[RetrievedPassage, ...] = ()
     if state.can_retrieve and not (ahead and (ahead.concluded or ahead.nothing_follows)):
         await state.writer.stop()
-        async with aclosing(state.retrieve_passages()) as steps:
+        async with aclosing(retrieve_passages(state)) as steps:
             async for step in steps:
                 yield step
         found = state.found
@@ -37,7 +39,7 @@ async def retrieve_then_write(state: AnswerState) -> AsyncGenerator[AnswerEvent,
             yield event
         return
     written = None
-    async with aclosing(state.write_with_passages(lambda prompt: _unit(state, prompt))) as parts:
+    async with aclosing(write_with_passages(state, lambda prompt: _unit(state, prompt))) as parts:
         async for part in parts:
             if isinstance(part, Sentence):
                 written = part
@@ -79,8 +81,9 @@ async def _look_ahead(state: AnswerState) -> _Ahead:
 async def _rest(state: AnswerState, partial: str) -> Sentence:
     stage = f"looking ahead to sentence {state.index}"
     rest = None
-    writing = state.write_with_passages(
-        lambda prompt: state.writer.sentence(prompt, state.so_far, stage=stage, partial=partial)
+    writing = write_with_passages(
+        state,
+        lambda prompt: state.writer.sentence(prompt, state.so_far, stage=stage, partial=partial),
     )
     async with aclosing(writing) as parts:
         async for part in parts:

@@ -13,6 +13,7 @@ from functools import partial
 from scaar.core.evidence import Draft, Sources
 from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.judge import judge
+from scaar.core.loop.passage_retrieval import retrieve_passages
 from scaar.core.loop.writer import Writing
 from scaar.core.types import (
     AnswerDrafted,
@@ -54,7 +55,7 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
             retrieving = judged is not None and judged.retrieving
         if retrieving:
             yield AnswerDrafted(number, state.so_far.text)
-            async with aclosing(state.retrieve_passages(sentence=0)) as steps:
+            async with aclosing(retrieve_passages(state, sentence=0)) as steps:
                 async for step in steps:
                     yield step
             found = state.found

@@ -11,7 +11,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from scaar.core.errors import PromptTooLong
-from scaar.core.loop.answer_state import CONCLUSION_MAX_TOKENS, AnswerState
+from scaar.core.loop.answer_state import AnswerState
+from scaar.core.loop.passage_retrieval import retrieve_passages
+from scaar.core.loop.prompted_writing import CONCLUSION_MAX_TOKENS
 from scaar.core.loop.token_stream import TokenStream
 from scaar.core.loop.writer import CALL_MAX_TOKENS, Sentence
 from scaar.core.prompts.dialects import DIALECTS, Dialect
@@ -48,7 +50,7 @@ async def search_on_request(state: AnswerState) -> AsyncGenerator[AnswerEvent, N
         found: tuple[RetrievedPassage, ...] = ()
         if decision is SearchDecision.SEARCHED:
             made = Query(query, formulation="request")
-            async with aclosing(state.retrieve_passages(query=made)) as steps:
+            async with aclosing(retrieve_passages(state, query=made)) as steps:
                 async for event in steps:
                     yield event
             found = state.found

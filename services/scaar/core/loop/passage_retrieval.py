@@ -1,0 +1,146 @@
+"""A retrieval of an answer: its query, its passages, and the sentences of them that are read."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from functools import partial
+
+from scaar.core.loop.answer_state import AnswerState
+from scaar.core.loop.budget import Part
+from scaar.core.loop.judge import Judged
+from scaar.core.prompts.pseudo_passage import passage_prompt
+from scaar.core.queries import FORMULATIONS
+from scaar.core.queries.draft_words import masked_words
+from scaar.core.text.fusion import depth_of, fuse_by
+from scaar.core.text.sentences import split_sentences
+from scaar.core.types import (
+    Fusion,
+    Moment,
+    PassagesFiltered,
+    PassagesRetrieved,
+    Query,
+    QueryBuilt,
+    QueryRequest,
+    QuerySettings,
+    ReadPassage,
+    Rerank,
+    RerankSettings,
+    RetrieveRequest,
+    RetrieveResult,
+    SearchMode,
+    SentenceFilter,
+)
+
+PASSAGE_MAX_TOKENS = 256
+"""Maximum number of tokens of a passage that the model writes as a query."""
+
+
+async def retrieve_passages(
+    state: AnswerState,
+    judged: Judged | None = None,
+    *,
+    sentence: int | None = None,
+    query: Query | None = None,
+) -> AsyncGenerator[QueryBuilt | PassagesRetrieved | PassagesFiltered, None]:
+    """Yield the query, the passages, and which of their sentences a sentence filter keeps.
+
+    Stop early, degraded, if a failure is accepted. Afterwards, :attr:`AnswerState.found` has the
+    passages. ``sentence`` is the one for which passages are retrieved; the default is the current
+    one. The ``query`` is that of the policy, if none is given.
+    """
+    state.found = ()
+    sentence = state.index if sentence is None else sentence
+    if query is None:
+        stage = f"building the query for sentence {sentence}"
+        query = await state.or_degraded(partial(_build_query, state, judged, stage), stage)
+    if query is None:
+        return
+    yield QueryBuilt(sentence, query)
+    stage = f"retrieving for sentence {sentence}"
+    state.budget.count_retrieval(searches=2 if query.fused_with else 1)
+    found = await state.or_degraded(partial(_retrieve, state, query, stage), stage)
+    if found is None:
+        return
+    passages = found.results[0]
+    if query.fused_with:
+        passages = fuse_by(state.policy.fusion, found.results, state.policy.top_k)
+    yield PassagesRetrieved(sentence, found.index, found.version, passages, state.excluded_ids)
+    if passages and state.policy.sentence_filter is SentenceFilter.LEARNED:
+        assert state.sentence_filter is not None
+        # A query of the answer so far asks for what the question does not name.
+        asked = f"{state.request.question} {query.text}"
+        filtered, passages = state.sentence_filter.filter(sentence, asked, passages)
+        yield filtered
+    state.found = passages
+
+
+async def _build_query(state: AnswerState, judged: Judged | None, stage: str) -> Query:
+    settings = state.policy.query
+    if not judged and not state.accepted:
+        settings = _question_only(settings)
+    passage, rule = "", FORMULATIONS[settings.formulation]
+    if rule.uses_passage:
+        passage = await _write_passage(state)
+    read = state.read_passages if rule.uses_read_passages else ()
+    request = QueryRequest(
+        question=state.request.question,
+        settings=settings,
+        words=masked_words(judged.judgement.words, state.policy.mask_below) if judged else (),
+        accepted=_accepted_sentences(state),
+        recent_tokens=tuple(state.so_far.token_texts[-settings.last_n_tokens :]),
+        attended=judged.attended if judged else (),
+        passage=passage,
+        read=ReadPassage.newest(read),
+    )
+    async with state.budget.within(stage):
+        return await state.ports.query_builder.build_query(request)
+
+
+def _question_only(settings: QuerySettings) -> QuerySettings:
+    """Return the settings of a query before the first sentence: the question."""
+    return replace(settings, formulation="question", include_question=False)
+
+
+async def _write_passage(state: AnswerState) -> str:
+    """Return a passage that the model writes for the question.
+
+    It leaves as many tokens as the answer has, which may be written again; empty if there are no
+    others.
+    """
+    most = state.budget.remaining_tokens - len(state.so_far.token_texts)
+    if most <= 0:
+        return ""
+    written = await state.writer.passage(
+        passage_prompt(state.request.question),
+        stage="writing a passage for the query",
+        max_tokens=min(PASSAGE_MAX_TOKENS, most),
+    )
+    return written.text
+
+
+def _accepted_sentences(state: AnswerState) -> tuple[str, ...]:
+    if Moment.BEFORE_WINDOW in state.policy.moments:
+        return split_sentences(state.so_far.text)
+    return tuple(sentence.text for sentence in state.accepted)
+
+
+async def _retrieve(state: AnswerState, query: Query, stage: str) -> RetrieveResult:
+    policy = state.policy
+    queries: tuple[str, ...] = (query.text,)
+    top_k, score_all, mode = policy.top_k, False, policy.search_mode
+    if query.fused_with:
+        queries, top_k = (*queries, query.fused_with), depth_of(policy.fusion, top_k)
+        score_all = policy.fusion is not Fusion.RANK
+        mode = SearchMode.VECTORS if score_all else mode
+    reranks = policy.rerank is Rerank.CROSS_ENCODER
+    request = RetrieveRequest(
+        queries,
+        top_k,
+        state.request.index,
+        state.request.filters,
+        state.excluded_ids,
+        score_all=score_all,
+        mode=mode,
+        rerank=RerankSettings(policy.rerank_depth) if reranks else None,
+    )
+    async with state.budget.within(stage, Part.RETRIEVAL):
+        return await state.ports.retriever.retrieve(request)
