@@ -161,8 +161,8 @@ def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
     return PortsCatalog(
         ports,
         version=__version__,
-        gate_revision=loop.gate_revision,
-        sentence_filter_digest=loop.sentence_filter_digest,
+        gate_revision=loop.files.gate_revision,
+        sentence_filter_digest=loop.files.sentence_filter_digest,
         policies=loop.policies,
     )
 

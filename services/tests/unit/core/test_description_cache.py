@@ -1,7 +1,7 @@
 import pytest
 
 from scaar.core.errors import BackendUnavailable
-from scaar.core.loop.loop import CachedDescription
+from scaar.core.loop.description_cache import CachedDescription
 
 
 class Part:
