@@ -19,6 +19,7 @@ from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.text import word_classes
 from scaar.extensions import ANSWERING, registries
 from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.garbage_collection import exclude_present_objects
 from scaar.runtime.identities import read_identities
 from scaar.runtime.logs import log_loop_error, logging_to
 from scaar.runtime.server import Servicer, open_server
@@ -173,6 +174,7 @@ async def _serve_as_set(
         )
         if isinstance(servicer, RetrieverServicer):
             servicer.report_readiness(server.health.set_serving)
+        exclude_present_objects()
         print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)
         if server.health_address:
             print(f"health at {server.health_address}", file=sys.stderr, flush=True)

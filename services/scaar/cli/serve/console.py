@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from scaar.core.distributions import library_required
+from scaar.runtime.garbage_collection import exclude_present_objects
 from scaar.runtime.settings import ProcessSettings
 from scaar.telemetry.setup import open_http_metrics
 
@@ -22,6 +23,7 @@ async def serve_console(settings: ProcessSettings, stopping: asyncio.Event) -> N
         open_http_metrics(settings.metrics_address, service="console") as (observer, metrics),
         open_console(settings, observer=observer) as url,
     ):
+        exclude_present_objects()
         print(f"console serving on {url}", file=sys.stderr, flush=True)
         if metrics:
             print(f"metrics at http://{metrics}/metrics", file=sys.stderr, flush=True)
