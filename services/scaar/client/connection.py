@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import grpc
 
@@ -15,6 +15,7 @@ from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.renewing_channel import CredentialsSource
 from scaar.runtime.targets import check_target
 from scaar.runtime.tls import TlsFiles, TlsNames
+from scaar.runtime.wrapped_channel import WrappedChannel
 
 MAX_TIMEOUT_S = 86_400.0
 _DEFAULT_TIMEOUT_S = 3600.0
@@ -52,6 +53,28 @@ class Connection:
     timeout_s: float
 
 
+class ClientChannel(WrappedChannel):
+    """Channel whose calls raise ``RuntimeError`` once it is closed."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        super().__init__(channel)
+        self._closed = False
+
+    async def close(self, grace: float | None = None) -> None:
+        self._closed = True
+        await super().close(grace)
+
+    def _multi_callable(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
+        start = getattr(self._channel, kind)(*method, **options)
+
+        def begin(*request: Any, **given: Any) -> Any:
+            if self._closed:
+                raise RuntimeError("the client is closed")
+            return start(*request, **given)
+
+        return begin
+
+
 @asynccontextmanager
 async def open_connection(
     target: str,
@@ -79,10 +102,11 @@ async def open_connection(
     sent = sendable_metadata(metadata or {})
     files = [None if file is None else Path(file) for file in (ca_file, cert_file, key_file)]
     secured = _credentials(credentials, files, token)
-    async with open_channel(
-        target, service=service, settings=_CHANNEL, credentials=secured
-    ) as channel:
-        yield Connection(channel, sent, timeout_s)
+    async with (
+        open_channel(target, service=service, settings=_CHANNEL, credentials=secured) as channel,
+        ClientChannel(channel) as closable,
+    ):
+        yield Connection(closable, sent, timeout_s)
 
 
 def _credentials(

@@ -519,6 +519,19 @@ async def test_closing_the_synchronous_client_ends_the_calls_of_other_threads() 
         await closed(answerer)
 
 
+async def test_a_call_of_a_closed_client_says_that_it_is_closed() -> None:
+    async with asking(ScriptedAnswerer(script)) as scaar:
+        await scaar.answer("Where?")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            await scaar.answer("Where?")
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            async with scaar.stream_answer("Where?") as events:
+                await anext(events)
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        await scaar.list_indexes()
+
+
 def test_the_synchronous_client_leaves_no_thread_and_no_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
