@@ -7,8 +7,17 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 from scaar.client.requests import filter_choices, policy_request
-from scaar.core.errors import InvalidRequest
-from scaar.core.types import AnswerRequest, BudgetLimits, Message, MessageRole, OnFailure, Rewrite
+from scaar.core.errors import InvalidRequest, NotFound
+from scaar.core.policies.requirements import needs_retriever
+from scaar.core.types import (
+    AnswerRequest,
+    BudgetLimits,
+    Message,
+    MessageRole,
+    OnFailure,
+    PolicyRequest,
+    Rewrite,
+)
 from scaar.core.validation import MAX_MESSAGES
 from scaar.gateway.model_names import ModelName
 from scaar.gateway.options import ScaarOptions
@@ -84,6 +93,10 @@ def answer_parameters(
         NotFound: the model does not exist.
     """
     named = ModelName.parse(model)
+    if named.index not in ("", default_index) and not needs_retriever(PolicyRequest(named.policy)):
+        # No answer would find out whether the index exists.
+        name = ModelName(named.policy)
+        raise NotFound(f"the model {model!r} does not exist: {name} does not use an index")
     budget = options.budget
     tokens = max_tokens or budget.max_tokens or BudgetLimits().max_tokens
     messages = _messages(turns)

@@ -390,6 +390,18 @@ async def test_an_unknown_model_does_not_exist(model: str) -> None:
             await completed(client, model=model)
 
 
+async def test_a_model_of_a_policy_that_never_retrieves_has_no_index() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        with pytest.raises(openai.NotFoundError, match="scaar/no_retrieval does not use an index"):
+            await completed(client, model="scaar/no_retrieval@nope")
+        with pytest.raises(openai.NotFoundError, match="scaar/no_retrieval does not use an index"):
+            await client.responses.create(model="scaar/no_retrieval@nope", input="Where?")
+        assert answerer.opened == 0
+        await completed(client, model="scaar/no_retrieval@lab")
+    assert answerer.opened == 1
+
+
 async def test_a_client_that_leaves_cancels_the_answer() -> None:
     def endless(request: AnswerRequest) -> Iterator[AnswerEvent]:
         events = list(cited_answer(request))
