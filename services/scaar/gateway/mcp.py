@@ -21,10 +21,16 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 def build_mcp(orchestrator: Orchestrator, settings: GatewaySettings) -> Starlette:
     """Return the application, which serves ``/mcp`` without sessions."""
+    tools = Tools(orchestrator, settings)
     server = MCPServer[Any](
-        "scaar", title="scaar", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
+        "scaar",
+        title="scaar",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        tools=tools.build(),
+        log_level="WARNING",
     )
-    Tools(orchestrator, settings).add_to(server)
+    tools.add_resources(server)
     names = [*_LOOPBACK, *settings.allowed_hosts]
     hosts = [each for name in names for each in (name, f"{name}:*")]
     origins = [f"{scheme}://{each}" for scheme in ("http", "https") for each in hosts]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import Field
 from starlette.datastructures import Headers
@@ -73,15 +74,17 @@ class Tools:
         self._orchestrator = orchestrator
         self._settings = settings
 
-    def add_to(self, server: MCPServer[Any]) -> None:
-        """Register the tools and the resources."""
-        for function, title in (
-            (self.answer, "Answer a question with citations"),
-            (self.search, "Search an index"),
-            (self.explain, "Explain why passages were retrieved"),
-            (self.would_retrieve, "Report whether a question needs a retrieval"),
-        ):
-            server.tool(title=title, annotations=_READ_ONLY, structured_output=True)(function)
+    def build(self) -> list[Tool]:
+        """Return the tools."""
+        return [
+            _tool(self.answer, "Answer a question with citations"),
+            _tool(self.search, "Search an index"),
+            _tool(self.explain, "Explain why passages were retrieved"),
+            _tool(self.would_retrieve, "Report whether a question needs a retrieval"),
+        ]
+
+    def add_resources(self, server: MCPServer[Any]) -> None:
+        """Register the resources."""
         for uri, name, read in (
             ("scaar://policies", "policies", self._policies),
             ("scaar://indexes", "indexes", self._indexes),
@@ -206,6 +209,16 @@ class Tools:
             return self._orchestrator.caller(Headers(scope=scope), scope["state"]["request_id"])
         except ScaarError as error:
             raise kind(f"{error.message} ({error.reason})") from error
+
+
+def _tool(function: Callable[..., Awaitable[Json]], title: str) -> Tool:
+    """Return the tool of a function. It rejects unknown arguments, which MCP's library ignores."""
+    tool = Tool.from_function(function, title=title, annotations=_READ_ONLY, structured_output=True)
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema(by_alias=True)
+    return tool
 
 
 async def _served(work: Awaitable[_Value], kind: Callable[[str], Exception]) -> _Value:

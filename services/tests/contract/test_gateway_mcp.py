@@ -65,13 +65,14 @@ async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_the_tools_are_read_only(mode: str) -> None:
+async def test_the_tools_are_read_only_and_name_all_their_arguments(mode: str) -> None:
     async with connected(mode) as client:
         tools = (await client.list_tools()).tools
     assert [each.name for each in tools] == ["answer", "search", "explain", "would_retrieve"]
     for each in tools:
         assert each.annotations is not None
         assert each.annotations.read_only_hint is True
+        assert each.input_schema["additionalProperties"] is False
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -189,6 +190,8 @@ async def test_policies_and_indexes_are_resources() -> None:
         ("search", {"query": "x", "top_k": 0}, "greater than or equal to 1"),
         ("answer", {"question": ""}, "at least 1 character"),
         ("answer", {"question": "x", "index": "no name"}, "index"),
+        ("answer", {"question": "x", "theta": 0.5}, "theta\\n  Extra inputs are not permitted"),
+        ("search", {"query": "x", "limit": 5}, "limit\\n  Extra inputs are not permitted"),
         ("would_retrieve", {"question": "x", "draft": "a" * 8001}, "at most 8000 characters"),
         ("would_retrieve", {"question": "x", "draft": " "}, "draft: must not be empty"),
         ("would_retrieve", {"question": "x", "draft": "y", "policy": "ircot"}, "judges no drafts"),
