@@ -27,7 +27,7 @@ from scaar.cli.tables import (
 )
 from scaar.compose import EMBEDDED, ensure_lab_index, open_retriever, open_scorer
 from scaar.core.controls import Control
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.ports import ContributionScorer
 from scaar.evaluation.questions import QuestionSample
 from scaar.evaluator.planning.axes import scorers_named
@@ -94,12 +94,13 @@ def queries(
         str, typer.Option(metavar="NAME,...", help="Query formulations.")
     ] = ",".join(USUAL),
     alpha: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="V,...",
             help="Shares of words in the query of pfq, fused and bridged, in percent.",
+            show_default=_ALPHAS,
         ),
-    ] = _ALPHAS,
+    ] = None,
     exclude_seen: Annotated[
         str,
         typer.Option(
@@ -142,11 +143,16 @@ def queries(
         options.index_names(index)
     planned = plan_formulations(
         options.names_of(formulations),
-        _numbers(alpha, float, "--alpha"),
+        ALPHAS if alpha is None else _numbers(alpha, float, "--alpha"),
         scorers,
         _exclusions(exclude_seen),
         _numbers(extra, int, "--extra") if extra else (),
     )
+    if not any(each.scored for each in planned):
+        unused = {"--alpha": alpha is not None, "--scorer": any(scorers)}
+        text = f"has no effect on {formulations}: none uses contributions"
+        if wrong := [Violation(option, text) for option, given in unused.items() if given]:
+            raise InvalidRequest(wrong)
     reference = reference_of(planned, reference)
     drawn = draw(dataset, limit=limit, seed=seed)
     check_supports(drawn.questions)

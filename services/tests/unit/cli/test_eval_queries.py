@@ -125,6 +125,10 @@ def draftless(world):
         ({"alpha": "150"}, ["--alpha", "at most 100"]),
         ({"reference": "pfq"}, ["--reference", "there is no 'pfq'"]),
         ({"scorer": "best"}, ["--scorer", "best"]),
+        (
+            {"formulations": "question,last_sentence", "alpha": "30", "scorer": "idf"},
+            ["--alpha: has no effect on question,last_sentence", "--scorer: has no effect"],
+        ),
         ({"extra": "some"}, ["--extra", "must be numbers"]),
         ({"exclude_seen": "unhelpful"}, ["--exclude-seen", "seen, matched_depth", "unhelpful"]),
         ({"draft_field": "chain"}, ["chain", "--draft-field", "thoughts"]),
