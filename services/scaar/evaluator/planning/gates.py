@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates import GATES, ROUTERS
+from scaar.core.policies import PRESETS
 from scaar.core.policies.requirements import needs_retriever
 from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.core.types import PolicyOverrides, PolicyRequest
@@ -23,10 +24,12 @@ class Gating:
 def with_gates(settings: Sequence[Setting], gates: Sequence[Gating]) -> tuple[Setting, ...]:
     """Return each setting without a gate and, if its policy retrieves, with each of the gates.
 
-    A router is a setting of its own, since it chooses among policies of its own.
+    A gate that a policy has by itself is left out for it. A router is a setting of its own, since
+    it chooses among policies of its own.
 
     Raises:
-        InvalidRequest: gates are named and no policy retrieves, or a setting already has a gate.
+        InvalidRequest: no policy retrieves, a gate is that of every policy that does, or a setting
+            already has a gate.
     """
     routers = [each.gate for each in gates if each.gate in ROUTERS]
     gates = [each for each in gates if each.gate not in ROUTERS]
@@ -35,6 +38,11 @@ def with_gates(settings: Sequence[Setting], gates: Sequence[Gating]) -> tuple[Se
         raise InvalidRequest.of("gates", f"has no effect on {names}: none retrieves")
     if (gates or routers) and any(each.policy.overrides.gate is not None for each in settings):
         raise InvalidRequest.of("gates", "cannot be combined with the setting gate")
+    for gate in gates:
+        if not any(_gated(each, [gate]) for each in settings):
+            names = ", ".join(dict.fromkeys(each.policy.name for each in settings))
+            text = f"{gate.gate} has no effect on {names}: policies that retrieve have it already"
+            raise InvalidRequest.of("gates", text)
     return (
         *(found for each in settings for found in (each, *_gated(each, gates))),
         *(
@@ -63,7 +71,13 @@ def _gated(setting: Setting, gates: Sequence[Gating]) -> list[Setting]:
     if not needs_retriever(setting.policy):
         return []
     policy, overrides = setting.policy, setting.policy.overrides
-    behind = (replace(overrides, gate=each.gate, gate_threshold=each.threshold) for each in gates)
+    preset = PRESETS.get(policy.name)
+    own = Gating(preset.gate, overrides.gate_threshold) if preset and preset.gate else None
+    behind = (
+        replace(overrides, gate=each.gate, gate_threshold=each.threshold)
+        for each in gates
+        if each != own
+    )
     return [
         setting_of(replace(policy, overrides=each), setting.scorer, setting.index)
         for each in behind

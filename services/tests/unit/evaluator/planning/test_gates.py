@@ -35,6 +35,23 @@ def test_a_router_is_one_setting_whatever_policies_are_compared() -> None:
     assert [each.label for each in alone] == ["no_retrieval", "single_round:gate=adaptive_rag"]
 
 
+def test_a_policy_runs_once_behind_a_gate_that_it_has_by_itself() -> None:
+    gates = gates_named(("quco", "quco:0.5", "gece_proxy"))
+    found = with_gates(plan_settings(("quco", "flare"), {}), gates)
+    assert [each.label for each in found] == [
+        "quco",
+        "quco:gate=quco,gate_threshold=0.5",
+        "quco:gate=gece_proxy",
+        "flare",
+        "flare:gate=quco",
+        "flare:gate=quco,gate_threshold=0.5",
+        "flare:gate=gece_proxy",
+    ]
+    settings = plan_settings(("no_retrieval", "quco"), {})
+    with pytest.raises(InvalidRequest, match="gates: quco has no effect on no_retrieval, quco"):
+        with_gates(settings, gates_named(("gece_proxy", "quco")))
+
+
 def test_without_a_gate_nothing_changes() -> None:
     settings = plan_settings(("no_retrieval", "flare"), {})
     assert with_gates(settings, ()) == settings
