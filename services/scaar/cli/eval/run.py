@@ -24,7 +24,17 @@ from scaar.cli.eval.service import evaluate_at
 from scaar.cli.eval.table import score_and_report
 from scaar.cli.tables import Format
 from scaar.compose import tuned_policies_of
-from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.errors import (
+    AlreadyExists,
+    CapabilityMissing,
+    DataCorrupt,
+    InvalidRequest,
+    NotFound,
+    PermissionDenied,
+    ScaarError,
+    Unauthenticated,
+    WrongState,
+)
 from scaar.core.evaluations import EvaluationRequest
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.tenancy import DEFAULT_TENANT
@@ -33,6 +43,17 @@ from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_lo
 from scaar.evaluator.planning.axes import axes_of
 from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.results import Results
+
+_LASTING = (
+    AlreadyExists,
+    CapabilityMissing,
+    DataCorrupt,
+    NotFound,
+    PermissionDenied,
+    Unauthenticated,
+    WrongState,
+)
+"""Errors that the same command would meet again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,16 +226,17 @@ def evaluate(evaluation: EvaluationOptions) -> Results:
 
 @contextmanager
 def resumable(progress: EvaluationProgress, out: Path) -> Iterator[None]:
-    """Explain how to resume when an error or Ctrl-C ends the block."""
+    """Report what is stored when an error or Ctrl-C ends the block, and how to resume if it can."""
     try:
         yield
     except InvalidRequest:
         raise
-    except (KeyboardInterrupt, ScaarError):
+    except (KeyboardInterrupt, ScaarError) as error:
         if progress.total:
             stored = f"{progress.done} of {progress.total} {progress.what}"
             progress.say(f"{progress.name}: stopped; {out} has {stored}")
-            progress.say("run the same command again to resume")
+            if not isinstance(error, _LASTING):
+                progress.say("run the same command again to resume")
         raise
 
 

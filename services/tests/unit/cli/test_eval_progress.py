@@ -1,8 +1,12 @@
 import io
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from scaar.cli.eval.progress import LINE_EVERY_S, EvaluationProgress
+from scaar.cli.eval.run import resumable
+from scaar.core.errors import BackendUnavailable, CapabilityMissing, NotFound, ScaarError
 from scaar.testing.evaluations import failed, prediction
 
 
@@ -51,3 +55,24 @@ def test_a_terminal_gets_a_bar_with_the_rate() -> None:
     assert "evaluating" in out
     assert "20/20" in out
     assert "0.5/s, 1 failed" in out
+
+
+@pytest.mark.parametrize(
+    ("error", "helps"),
+    [
+        (KeyboardInterrupt(), True),
+        (BackendUnavailable("dns:///lm:50052 does not answer"), True),
+        (ScaarError("the disk is full"), True),
+        (NotFound("there is no index 'lab'"), False),
+        (CapabilityMissing("the model has no log-probabilities"), False),
+    ],
+)
+def test_a_command_is_to_be_repeated_only_where_that_can_help(
+    error: BaseException, helps: bool
+) -> None:
+    out = io.StringIO()
+    progress = EvaluationProgress(Console(file=out, width=80))
+    with pytest.raises(type(error)), resumable(progress, Path("out")), progress.watch(20, 5):
+        raise error
+    assert "evaluating: stopped; out has 5 of 20 predictions\n" in out.getvalue()
+    assert ("run the same command again to resume" in out.getvalue()) == helps
