@@ -53,7 +53,9 @@ def read_results(folder: Path) -> Results:
         DataCorrupt: naming what is corrupt.
     """
     with snapshot(folder) as connection:
-        found = _found(connection, folder)
+        command = f"scaar eval report ID --target embedded:{folder}"
+        advice = f"name a folder with one, or read one by its id: {command}"
+        found = _found(connection, folder, field="DIR", advice=advice)
         if found is None:
             raise NotFound(f"{folder} contains no evaluation: {DATABASE} has none")
         if found.evaluation is None:
@@ -76,7 +78,7 @@ def read_results(folder: Path) -> Results:
 
 
 def find_evaluation(folder: Path) -> FolderEvaluation | None:
-    """Return the evaluation of a folder; None if it has none.
+    """Return the evaluation of an output folder; None if it has none.
 
     Raises:
         InvalidRequest: the folder contains several evaluations.
@@ -85,7 +87,7 @@ def find_evaluation(folder: Path) -> FolderEvaluation | None:
     if not (folder / DATABASE).exists():
         return None
     with snapshot(folder) as connection:
-        return _found(connection, folder)
+        return _found(connection, folder, field="--out", advice="name an empty or new folder")
 
 
 def check_folder(folder: Path, spec: EvaluationSpec) -> None:
@@ -237,7 +239,9 @@ def _is_earlier(folder: Path) -> bool:
     return any((folder / name).exists() for name in EARLIER.values())
 
 
-def _found(connection: sqlite3.Connection, folder: Path) -> FolderEvaluation | None:
+def _found(
+    connection: sqlite3.Connection, folder: Path, *, field: str, advice: str
+) -> FolderEvaluation | None:
     if "evaluations" not in tables_of(connection):
         # The process that created the database was killed.
         return None
@@ -245,8 +249,7 @@ def _found(connection: sqlite3.Connection, folder: Path) -> FolderEvaluation | N
         "SELECT number, id, specification, evaluation FROM evaluations WHERE parent IS NULL"
     ).fetchall()
     if len(rows) > 1:
-        text = f"{folder} contains {len(rows)} evaluations; name one with --target"
-        raise InvalidRequest.of("DIR", f"{text} embedded:{folder} and its id")
+        raise InvalidRequest.of(field, f"{folder} contains {len(rows)} evaluations; {advice}")
     for number, evaluation_id, spec, evaluation in rows:
         where = f"the evaluation of {folder}"
         return FolderEvaluation(

@@ -108,5 +108,8 @@ async def test_a_folder_without_an_evaluation_or_with_several_is_not_read(tmp_pa
             for each in columns
         )
         database.execute(f"INSERT INTO evaluations SELECT {copied} FROM evaluations")
-    with pytest.raises(InvalidRequest, match="2 evaluations; name one with --target embedded:"):
+    several = f"{tmp_path} contains 2 evaluations; name"
+    with pytest.raises(InvalidRequest, match=f"DIR: {several} a folder with one, or read one"):
         read_results(tmp_path)
+    with pytest.raises(InvalidRequest, match=f"--out: {several} an empty or new folder"):
+        check_folder(tmp_path, SPEC)
