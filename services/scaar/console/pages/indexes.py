@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from scaar.console.index_rows import index_table, modes_of, passage_table
-from scaar.console.loading import Loading, status_of
+from scaar.console.loading import UNAVAILABLE, Loading, status_of
 from scaar.console.rendering import ports_of, render
 from scaar.core.errors import ScaarError
 from scaar.core.policies.settings import MAX_TOP_K
@@ -56,7 +56,10 @@ async def _search(catalog: Catalog, fields: Mapping[str, str]) -> tuple[dict[str
     try:
         result = await catalog.search(query)
     except ScaarError as error:
-        return {"search_error": f"The search failed: {error.message}"}, status_of(error)
+        status = status_of(error)
+        # The page still shows the indexes.
+        status = 200 if status == UNAVAILABLE else status
+        return {"search_error": f"The search failed: {error.message}"}, status
     return {"found": passage_table(result), "index_version": result.index_version}, 200
 
 

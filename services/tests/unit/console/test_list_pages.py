@@ -10,9 +10,16 @@ from starlette.testclient import TestClient
 
 from scaar.console.record_rows import record_table
 from scaar.console.settings import ConsoleSettings
-from scaar.core.errors import InvalidRequest, PermissionDenied
+from scaar.core.errors import (
+    BackendUnavailable,
+    DataCorrupt,
+    InvalidRequest,
+    PermissionDenied,
+    ScaarError,
+)
 from scaar.core.evaluations import EvaluationState
 from scaar.core.records import RecordContent, RecordFilter, Verdict
+from scaar.core.types import IndexDescription, SearchRequest, SearchResult
 from scaar.testing.console_back_ends import (
     EVALUATION,
     HOSTILE,
@@ -210,6 +217,19 @@ class TestPolicies:
         assert "<script>" not in response.text.replace("<script src", "")
 
 
+class UnsearchableCatalog(ForgottenCatalog):
+    """A catalog that lists indexes, and fails to search."""
+
+    def __init__(self, error: ScaarError) -> None:
+        self._error = error
+
+    async def list_indexes(self) -> tuple[IndexDescription, ...]:
+        return await catalog().list_indexes()
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        raise self._error
+
+
 class TestIndexes:
     def test_a_search_shows_the_passages(self) -> None:
         with open_pages(catalog=catalog()) as client:
@@ -223,6 +243,16 @@ class TestIndexes:
             response = client.get("/indexes", params={"q": "engine", "top_k": top_k})
         assert response.status_code == 400
         assert "must be a whole number from 1 to 100" in response.text
+
+    @pytest.mark.parametrize(
+        "error", [DataCorrupt("index lab is damaged"), BackendUnavailable("retriever is down")]
+    )
+    def test_without_the_search_the_page_has_the_list(self, error: ScaarError) -> None:
+        with open_pages(catalog=UnsearchableCatalog(error)) as client:
+            response = client.get("/indexes?index=lab&q=engine")
+        assert response.status_code == 200
+        assert f"The search failed: {error.message}" in response.text
+        assert "/indexes?index=lab#search" in response.text
 
     def test_a_search_that_fails_leaves_the_list(self) -> None:
         with open_pages(catalog=catalog()) as client:
