@@ -32,7 +32,7 @@ def gates(
     No model is called. Gates judge questions that they were not trained on, by repeated nested
     cross-validation and, with several sources, from each data set to each other one.
     """
-    answered = [each for source in sources for each in read_answered(source, answers)]
+    answered = read_answered(sources, answers)
     with library_required("the comparison of gates", "scorer"):
         from scaar.encoders.sentence_encoder import SentenceEncoder
         from scaar.evaluator.report.model import interval_text, value_text

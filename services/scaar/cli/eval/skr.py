@@ -31,7 +31,7 @@ def fit_skr(
 
     They were answered without retrieval and with one retrieval.
     """
-    answered = [each for source in sources for each in read_answered(source, answers)]
+    answered = read_answered(sources, answers)
     with library_required("the encoder of the gate skr", "scorer"):
         from scaar.encoders.sentence_encoder import SentenceEncoder
         from scaar.evaluator.studies.gates.skr_fit import describe_skr

@@ -74,3 +74,13 @@ def test_what_is_missing_is_named(questions, sentence_encoder_folder, more, mess
     assert ran.status != 0
     assert message in ran.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["fit-skr", "gates"])
+def test_a_prefix_of_fields_without_a_file_is_rejected(command, tmp_path, sentence_encoder_folder):
+    ran = run_scaar(
+        *("eval", command, str(tmp_path), "--answers", "lm"),
+        *("--encoder", str(sentence_encoder_folder), "--out", str(tmp_path / "out")),
+    )
+    assert ran.status == 2
+    assert "--answers: has no effect on folders of evaluations" in ran.err

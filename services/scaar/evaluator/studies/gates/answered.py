@@ -4,7 +4,7 @@ They come from a finished evaluation of ``no_retrieval`` and ``single_round``, o
 questions whose records contain both answers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,21 +56,28 @@ class AnsweredQuestion:
         return int(self.retrieved[CORRECT] >= 1) - int(not self.wrong)
 
 
-def read_answered(source: str, prefix: str = "") -> tuple[AnsweredQuestion, ...]:
-    """Return the questions of a source: the folder of an evaluation, or ``NAME:FILE``.
+def read_answered(sources: Sequence[str], prefix: str = "") -> tuple[AnsweredQuestion, ...]:
+    """Return the questions of sources: each the folder of an evaluation, or ``NAME:FILE``.
 
     ``prefix`` and an underscore begin the names of the answers' fields in a file, :data:`FIELDS`.
 
     Raises:
-        InvalidRequest: an answer is missing, or the source cannot be read; names what is wrong.
-        NotFound: the folder contains no evaluation.
+        InvalidRequest: an answer is missing, a source cannot be read, or there is a prefix and no
+            file; names what is wrong.
+        NotFound: a folder contains no evaluation.
     """
+    file = next((each for each in sources if ":" in each), None)
+    if file and not prefix:
+        raise InvalidRequest.of("--answers", f"is required for {file}: the prefix of its fields")
+    if prefix and not file:
+        text = "has no effect on folders of evaluations: it needs a source NAME:FILE"
+        raise InvalidRequest.of("--answers", text)
+    return tuple(each for source in sources for each in _of_source(source, prefix))
+
+
+def _of_source(source: str, prefix: str) -> tuple[AnsweredQuestion, ...]:
     name, colon, path = source.partition(":")
-    if not colon:
-        return _of_results(read_results(Path(source)))
-    if not prefix:
-        raise InvalidRequest.of("--answers", f"is required for {source}: the prefix of its fields")
-    return _of_file(name, path, prefix)
+    return _of_file(name, path, prefix) if colon else _of_results(read_results(Path(source)))
 
 
 def _of_results(results: Results) -> tuple[AnsweredQuestion, ...]:

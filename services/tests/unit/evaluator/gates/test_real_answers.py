@@ -19,7 +19,7 @@ def test_retrieval_helps_and_harms_as_the_page_says(
     name: str, questions: int, wrong: int, helped: int, harmed: int, real_data: Path
 ) -> None:
     source = f"{name}:{real_data / name}/{name}_1000.dev.jsonl"
-    sample = sample_of(read_answered(source, "llama3_8b"))
+    sample = sample_of(read_answered([source], "llama3_8b"))
     counts = counts_of(sample, sample.of(name))
     found = [counts[each] for each in ("questions", "wrong", "helped", "harmed")]
     assert found == [questions, wrong, helped, harmed]
