@@ -37,10 +37,14 @@ def check_sizes(sizes: Sequence[int], questions: Sequence[TunedQuestion]) -> Non
     """Check the numbers of questions of a learning curve.
 
     Raises:
-        InvalidRequest: a number is too small, or larger than the folds that remain.
+        InvalidRequest: a number is too small, or larger than the folds that remain, or these are
+            too small for any number.
     """
     folds = {each.fold for each in questions}
     most = min((sum(each.fold != fold for each in questions) for fold in folds), default=0)
+    if sizes and most < MIN_QUESTIONS:
+        text = f"needs {MIN_QUESTIONS} questions outside the largest fold, not {most}"
+        raise InvalidRequest.of("curve_sizes", f"{text}: tune on more questions")
     wrong = [each for each in sizes if not MIN_QUESTIONS <= each <= most]
     if wrong:
         text = f"must be {MIN_QUESTIONS} to {most}, the questions outside the largest fold"

@@ -37,3 +37,10 @@ def test_a_number_of_questions_out_of_range_is_refused(size: int) -> None:
     with pytest.raises(InvalidRequest, match=rf"curve_sizes: must be 10 to \d+.* not {size}"):
         check_sizes((50, size), ASKED)
     check_sizes(SIZES, ASKED)
+
+
+def test_a_curve_of_fewer_questions_than_any_size_is_refused() -> None:
+    text = "curve_sizes: needs 10 questions outside the largest fold, not [0-9]: tune on more"
+    with pytest.raises(InvalidRequest, match=text):
+        check_sizes((10,), ASKED[:9])
+    check_sizes((), ASKED[:9])
