@@ -27,8 +27,9 @@ from scaar.wire.status import error_of, status_of
 
 EXPOSED_HEADERS = ("grpc-status", "grpc-message", "grpc-status-details-bin")
 """Response headers of gRPC-Web that scripts of other origins may read."""
-MAX_MESSAGE_BYTES = max(1024 * 1024, OrchestratorServicer.limits.max_request_bytes)
-"""Maximum size of the message of a request, as the orchestrator's server has it."""
+MAX_MESSAGE_BYTES = 2 * OrchestratorServicer.limits.max_request_bytes
+"""Maximum size of the message of a request. Up to it, errors of a request that is too large name
+its field. In binary and in base64, the body is within the default ``max_body_bytes``."""
 _DETAILS_KEY = "grpc-status-details-bin"
 _MAX_TIMEOUT_S = 3605.0
 _TIMEOUT = re.compile(r"(\d{1,8})([HMSmun])")

@@ -210,13 +210,24 @@ async def test_a_reader_that_stops_reading_ends_its_answer() -> None:
     assert yielded
 
 
-async def test_a_large_message_is_rejected_before_it_is_read() -> None:
+@pytest.mark.parametrize("content_type", [BINARY, AS_TEXT])
+async def test_a_large_message_is_rejected_before_it_is_read(content_type: str) -> None:
+    def encoded(body: bytes) -> bytes:
+        return base64.b64encode(body) if content_type == AS_TEXT else body
+
     announced = bytes(1) + (MAX_MESSAGE_BYTES + 1).to_bytes(4, "big")
     answerer = ScriptedAnswerer(cited_answer)
-    async with reached(answerer, max_body_bytes=8 * MAX_MESSAGE_BYTES) as client:
-        for body in (announced, announced + bytes(MAX_MESSAGE_BYTES + 1)):
-            response = await call(client, "Answer", body)
-            assert read(response.content)[1]["grpc-status"] == "8"
+    async with reached(answerer) as client:
+        for body, status in (
+            (announced, "8"),
+            (announced + bytes(MAX_MESSAGE_BYTES + 1), "8"),
+            (framed(bytes(MAX_MESSAGE_BYTES)), "3"),
+        ):
+            response = await call(client, "Answer", encoded(body), content_type=content_type)
+            trailers = (
+                base64.b64decode(response.content) if content_type == AS_TEXT else response.content
+            )
+            assert read(trailers)[1]["grpc-status"] == status
         limited = await call(client, "Answer", pb.AnswerRequest(question="w " * 200_000))
     assert read(limited.content)[1]["grpc-status"] == "3"
     assert not answerer.opened
