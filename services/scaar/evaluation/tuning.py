@@ -30,7 +30,7 @@ from scaar.evaluation.addresses import Addresses
 from scaar.evaluation.conditions import common_conditions, conditions_of
 from scaar.evaluation.local import EvaluationOptions, spec_of
 from scaar.evaluation.questions import QuestionSample
-from scaar.evaluator.datasets.lab import LAB
+from scaar.evaluator.datasets.lab import LAB, advice_on_freedom
 from scaar.evaluator.records import Setting
 from scaar.evaluator.specification import template_of
 from scaar.evaluator.statistics.cost_units import UNITS
@@ -164,6 +164,9 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(settings))
         model = await ports.generator.describe_model()
+        free = any(each.origin.freedom is not None for each in options.samples)
+        if free and (advice := advice_on_freedom([model.model])):
+            progress.say(advice)
         candidates = plan_candidates(
             options.triggers,
             options.queries,

@@ -11,6 +11,7 @@ from scaar.core.evaluations import EvaluationState
 from scaar.core.tenancy import DEFAULT_TENANT
 from scaar.database.database import Database
 from scaar.database.migration import open_checked_database
+from scaar.evaluator.datasets.lab import advice_on_freedom
 from scaar.evaluator.execution.progress import NoProgress, RunProgress
 from scaar.evaluator.execution.scorers import Answerers
 from scaar.evaluator.records import Prediction, Question
@@ -103,6 +104,10 @@ async def _check_answerers(
     if grid is not None:
         settings = with_candidates(settings, grid.candidates)
     requested = await prepared.evaluation(settings, grid, created=rfc3339(run.now()))
+    if spec.dataset.freedom is not None:
+        models = {each.model for each in requested.provenance.values()}
+        if advice := advice_on_freedom(models):
+            run.progress.say(advice)
     if stored is not None:
         check_same(folder, stored, spec, requested)
 

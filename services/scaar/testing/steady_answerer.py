@@ -18,7 +18,13 @@ from scaar.core.types import (
     Usage,
 )
 from scaar.query_builder.local import LocalQueryBuilder
-from scaar.testing.fakes import InMemoryRetriever, Piece, ScriptedGenerator, ScriptedScorer
+from scaar.testing.fakes import (
+    SCRIPTED_MODEL,
+    InMemoryRetriever,
+    Piece,
+    ScriptedGenerator,
+    ScriptedScorer,
+)
 
 Script = Callable[[GenerateRequest], Sequence[Piece]]
 PASSAGES = (Passage("p1", "Ada", "Ada was born in Paris."),)
@@ -40,8 +46,8 @@ class SteadyAnswerer:
         self._loop = AdaptiveLoop(Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), index))
         self.failing = failing
         """Questions that fail; change it to repair them."""
-        self.revision = "1"
-        """Revision of the model. Change it to simulate another model."""
+        self.model, self.revision = SCRIPTED_MODEL.model, "1"
+        """Name and revision of the model. Change them to simulate another model."""
         self.answers: Counter[str] = Counter()
         """Number of answers to each question that were awaited after their first event."""
         self.waiting = asyncio.Event()
@@ -69,7 +75,7 @@ class SteadyAnswerer:
                 self._fail(request.question)
 
     def _made(self, provenance: Provenance) -> Provenance:
-        return replace(provenance, model_revision=self.revision)
+        return replace(provenance, model=self.model, model_revision=self.revision)
 
     def _fail(self, question: str) -> None:
         for part, times in self.failing:

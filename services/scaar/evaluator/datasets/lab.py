@@ -7,7 +7,7 @@ entity of a question is its first film. For ``style`` and ``freedom`` see
 :func:`scaar.lab.questions.draw_questions`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from scaar.core.distributions import lab_required
 from scaar.core.errors import InvalidRequest
@@ -110,6 +110,18 @@ def _freedom(source: Source) -> float | None:
     if source.style is not None:
         raise InvalidRequest.of("freedom", "cannot be combined with style")
     return source.freedom
+
+
+def advice_on_freedom(models: Collection[str]) -> str:
+    """Return a warning if a model does not write free words where questions request them."""
+    from scaar.lab.models import FREE_MODELS
+
+    if not (others := sorted({*models} - {*FREE_MODELS})):
+        return ""
+    return (
+        f"freedom: of the lab's models, {' and '.join(FREE_MODELS)} write free words, and "
+        f"{', '.join(others)} answers: set SCAAR_GENERATOR_MODEL"
+    )
 
 
 LAB = DatasetKind(

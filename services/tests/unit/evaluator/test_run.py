@@ -107,6 +107,31 @@ async def test_a_folder_has_every_prediction_in_the_order_of_the_plan(tmp_path: 
     assert [each.name for each in (tmp_path / "new" / "results").iterdir()] == [DATABASE]
 
 
+@pytest.mark.parametrize(
+    ("model", "freedom", "said"),
+    [
+        (
+            *("lab-lm", 1.0),
+            [
+                "freedom: of the lab's models, lab-lm-free and lab-lm-free-b write free words, and "
+                "lab-lm answers: set SCAAR_GENERATOR_MODEL"
+            ],
+        ),
+        ("lab-lm-free-b", 1.0, []),
+        ("lab-lm", None, []),
+    ],
+)
+async def test_a_model_that_writes_no_free_words_is_named_with_those_that_do(
+    model: str, freedom: float | None, said: list[str], tmp_path: Path
+) -> None:
+    watched = Watched()
+    spec = replace(SPEC, dataset=replace(SPEC.dataset, freedom=freedom))
+    answerer = SteadyAnswerer(script=varied)
+    answerer.model = model
+    await ran(tmp_path, spec, answerer=answerer, progress=watched)
+    assert watched.said == said
+
+
 async def test_a_stopped_run_resumes_and_repeats_no_prediction(tmp_path: Path) -> None:
     with pytest.raises(Stop):
         await ran(tmp_path, answerer=StoppedAnswerer(6))
