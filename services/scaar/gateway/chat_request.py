@@ -39,16 +39,22 @@ class ResponseFormat(Options):
 class ChatMessage(Options):
     """A message of the conversation, or one that an earlier response returned.
 
-    Only the assistant's has a refusal, which is its text if it has no content, and annotations.
+    Only the assistant's has a refusal, which is its text if it has no content, annotations, and
+    empty fields of what scaar does not write.
     """
 
     role: Literal["system", "developer", "user", "assistant"]
     refusal: str | None = None
     annotations: Any = IGNORED
+    audio: None = None
+    function_call: None = None
+    tool_calls: list[Any] | None = Field(default=None, max_length=0)
     content: MessageText | None
     name: str | None = None
 
-    @field_validator("refusal", "annotations", mode="before")
+    @field_validator(
+        *("refusal", "annotations", "audio", "function_call", "tool_calls"), mode="before"
+    )
     @classmethod
     def _of_the_assistant(cls, given: object, info: ValidationInfo) -> object:
         if info.data.get("role", "assistant") != "assistant":

@@ -221,9 +221,13 @@ async def test_the_message_of_an_earlier_response_continues_its_conversation(
     async with asking(answerer) as client:
         found = await client.chat.completions.create(model="scaar", messages=QUESTION)
         message = found.choices[0].message
-        await completed(client, messages=[*QUESTION, message, *QUESTION])
-    said = answerer.requests[1].messages[1]
-    assert (said.role, said.content) == (MessageRole.ASSISTANT, message.content or message.refusal)
+        # With all fields of the client's message, which are null where the response lacks them.
+        for each in (message, message.model_dump()):
+            await completed(client, messages=[*QUESTION, each, *QUESTION])
+    for request in answerer.requests[1:]:
+        said = request.messages[1]
+        text = message.content or message.refusal
+        assert (said.role, said.content) == (MessageRole.ASSISTANT, text)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -342,6 +346,16 @@ async def test_a_client_retries_an_overloaded_gateway() -> None:
             {"messages": [{"role": "user", "content": "x", "annotations": []}]},
             "messages.0.annotations",
             "is not a known field",
+        ),
+        (
+            {"messages": [{"role": "assistant", "content": "x", "tool_calls": [{}]}, *QUESTION]},
+            "messages.0.tool_calls",
+            "at most 0 items",
+        ),
+        (
+            {"messages": [{"role": "assistant", "content": "x", "audio": {"id": "a"}}, *QUESTION]},
+            "messages.0.audio",
+            "should be None",
         ),
         (
             {"messages": [{"role": "user", "content": [{"type": "refusal", "refusal": "x"}]}]},
