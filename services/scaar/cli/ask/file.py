@@ -59,13 +59,13 @@ def ask_file(
     the last one counts. ``artefacts`` are tuned policies of an embedded loop.
 
     Raises:
-        InvalidRequest: a line of either file is invalid, or has an answer by another policy; no
-            question has been asked.
+        InvalidRequest: a line of either file is invalid, or has an answer by another policy or
+            to another request; no question has been asked.
     """
     requests = read_questions(questions, template, remote=target != EMBEDDED)
     with _open_answers(answers) as file:
         texts = {each.id: each.question for each in requests}
-        known = _read_answers(file, answers, texts, template.policy)
+        known = _read_answers(file, answers, texts, template)
         if retry_failed:
             known = {each: record for each, record in known.items() if "error" not in record}
         remaining = [each for each in requests if each.id not in known]
@@ -136,7 +136,7 @@ async def _answer(
     async with open_answerer(target, artefacts=artefacts) as answerer:
 
         async def ask(question: FileQuestion) -> dict[str, Json]:
-            head = {"id": question.id, "question": question.question}
+            head = {"id": question.id, "question": question.question, **_requested(template)}
             request = replace(template, question=question.question, omit_drafted_tokens=True)
             try:
                 async with aclosing(answerer.stream_answer(request)) as events:
@@ -201,12 +201,13 @@ def _open_answers(path: Path) -> Iterator[BinaryIO]:
 
 
 def _read_answers(
-    file: BinaryIO, path: Path, questions: Mapping[str, str], policy: PolicyRequest
+    file: BinaryIO, path: Path, questions: Mapping[str, str], template: AnswerRequest
 ) -> dict[str, dict[str, Json]]:
     """Read the answers to these questions; an incomplete last line is removed.
 
     Raises:
-        InvalidRequest: a line is not an answer, or is one to another question or by another policy.
+        InvalidRequest: a line is not an answer, or is one to another question, by another policy or
+            to another request.
     """
     file.seek(0)
     content = file.read()
@@ -219,8 +220,11 @@ def _read_answers(
             raise InvalidRequest.of(
                 where, "is not an answer of scaar ask --file; name another file"
             )
-        if different := _policy_differences(record.get("policy"), policy):
+        if different := _policy_differences(record.get("policy"), template.policy):
             text = f"was answered by another policy: {'; '.join(different)}; name another file"
+            raise InvalidRequest.of(where, text)
+        if different := _request_differences(record, template):
+            text = f"has the answer to another request: {'; '.join(different)}; name another file"
             raise InvalidRequest.of(where, text)
         if record["id"] not in questions:
             continue
@@ -236,6 +240,25 @@ def _read_answers(
             )
         file.truncate(whole)
     return found
+
+
+def _requested(template: AnswerRequest) -> dict[str, Json]:
+    """Return what an answer depends on besides its policy; a time limit only makes answers fail."""
+    filters = sorted((each.field, sorted(each.values)) for each in template.filters)
+    return {
+        "index": template.index,
+        "filters": [{"field": field, "values": values} for field, values in filters],
+        "on_failure": template.on_failure,
+    }
+
+
+def _request_differences(stored: Mapping[str, Json], template: AnswerRequest) -> list[str]:
+    """Return how the request of a stored answer differs. Earlier versions stored no request."""
+    return [
+        _difference(name, stored[name] or None, value or None)
+        for name, value in _requested(template).items()
+        if name in stored and stored[name] != value
+    ]
 
 
 def _policy_differences(stored: Json, requested: PolicyRequest) -> list[str]:

@@ -14,10 +14,14 @@ from scaar.cli.ask.file import FileQuestion, ask_file, read_questions
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.types import (
+    DEFAULT_POLICY,
     AnswerRequest,
+    BudgetLimits,
+    Filter,
     LearnedTrigger,
     LogprobKind,
     ModelDescription,
+    OnFailure,
     PolicyOverrides,
     PolicyRequest,
 )
@@ -74,13 +78,15 @@ def answered_by(policy: PolicyRequest) -> dict[str, Any]:
     }
 
 
-def asked_again(folder: Path, line: dict[str, Any], policy: PolicyRequest) -> None:
+def asked_again(
+    folder: Path, line: dict[str, Any], policy: PolicyRequest = DEFAULT_POLICY, **more: Any
+) -> None:
     """Ask the question with a file that has an answer, of a service that does not exist."""
     questions, out = folder / "questions.jsonl", folder / "answers.jsonl"
     questions.write_text('{"question": "Who?"}\n')
     content = json.dumps(line) + "\n"
     out.write_text(content)
-    template = AnswerRequest("?", policy=policy)
+    template = AnswerRequest("?", policy=policy, **more)
     failed = ask_file(template, questions, out, concurrency=1, target="dns:///127.0.0.1:1")
     assert (failed, out.read_text()) == (0, content)
 
@@ -138,6 +144,49 @@ def test_answers_by_the_same_policy_are_kept(tmp_path: Path, policy: PolicyReque
 def test_answers_of_earlier_versions_are_kept(tmp_path: Path, line: dict[str, Any]) -> None:
     stored = {"id": "1", "question": "Who?", **line}
     asked_again(tmp_path, stored, PolicyRequest("scaar", PolicyOverrides(top_k=5)))
+
+
+GERMAN = Filter("lang", ("en", "de"))
+AS_STORED = [{"field": "lang", "values": ["de", "en"]}]
+STORED = {"index": "lab", "filters": AS_STORED, "on_failure": "fail"}
+
+
+@pytest.mark.parametrize(
+    ("more", "difference"),
+    [
+        (
+            {"index": "mine", "filters": (GERMAN,)},
+            "index is lab in the stored answer and mine now",
+        ),
+        ({}, f"filters is {AS_STORED} in the stored answer and not set now"),
+        (
+            {"filters": (GERMAN,), "on_failure": OnFailure.ACCEPT_DRAFT},
+            "on_failure is fail in the stored answer and accept_draft now",
+        ),
+    ],
+)
+@pytest.mark.parametrize("outcome", [{"answer": "Ada"}, {"error": {"reason": "OVERLOADED"}}])
+def test_answers_to_another_request_are_rejected(
+    tmp_path: Path, outcome: dict[str, Any], more: dict[str, Any], difference: str
+) -> None:
+    with pytest.raises(InvalidRequest) as rejected:
+        asked_again(tmp_path, {"id": "1", "question": "Who?", **STORED, **outcome}, **more)
+    text = f"line 1: has the answer to another request: {difference}; name another file"
+    assert str(rejected.value).endswith(text)
+
+
+def test_answers_to_the_same_request_are_kept(tmp_path: Path) -> None:
+    stored = {"id": "1", "question": "Who?", **STORED, "answer": "Ada"}
+    asked_again(tmp_path, stored, filters=(GERMAN,), budget=BudgetLimits(timeout_s=9.0))
+
+
+def test_a_stored_answer_has_its_request(tmp_path: Path) -> None:
+    questions, out = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    questions.write_text('{"question": "Who?"}\n')
+    template = AnswerRequest("?", filters=(GERMAN,))
+    assert ask_file(template, questions, out, concurrency=1, target="dns:///127.0.0.1:1") == 1
+    stored = json.loads(out.read_text())
+    assert {name: stored[name] for name in STORED} == STORED
 
 
 def test_a_learned_trigger_with_other_parameters_is_another_policy(tmp_path: Path) -> None:
