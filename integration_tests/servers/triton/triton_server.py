@@ -7,14 +7,13 @@ Python back end and no other. Started again, it does nothing.
 """
 
 import os
-import subprocess
 import sys
 import sysconfig
-import venv
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..cache import locked
+from ..python_environment import install
 
 HERE = Path(__file__).parent
 DEFAULT_HOME = HERE / ".cache"
@@ -83,12 +82,8 @@ def _set_up(server: TritonServer) -> TritonServer:
     stamp = server.home / "installed.txt"
     if stamp.is_file() and stamp.read_text() == requirements:
         return server
-    print(f"Making the environment of the Triton server in {server.home}", flush=True)
     stamp.unlink(missing_ok=True)
-    venv.create(server.home / "venv", with_pip=True, clear=True)
-    print("Installing the Triton server from PyPI (about 500 MB)", flush=True)
-    pip = [server.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--requirement", HERE / "requirements.txt"], check=True)
+    install(server.home / "venv", HERE / "requirements.txt", size="500 MB")
     print("Putting the stub of the Python back end in its place", flush=True)
     _copy_backends(server)
     stamp.write_text(requirements)
