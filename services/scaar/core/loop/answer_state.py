@@ -9,6 +9,7 @@ from scaar.core.errors import ScaarError
 from scaar.core.filters import newest_excluded
 from scaar.core.loop.accepted_tokens import accepted_tokens
 from scaar.core.loop.budget import Budget, Part
+from scaar.core.loop.retrieval_plan import RetrievalPlan
 from scaar.core.loop.shadow import Shadow
 from scaar.core.loop.system_turn import SystemTurnGenerator
 from scaar.core.loop.writer import Sentence, Writer, Writing
@@ -87,8 +88,8 @@ class AnswerState:
         self._place = place
         self.request = request
         self.provenance = provenance
-        self.routes = routes
-        """The policies that a router may choose, by name."""
+        self.plan = RetrievalPlan(provenance.policy, routes)
+        """When the answer retrieves."""
         self.shadow = shadow
         """The trigger of a second policy on the same drafts; None without one."""
         self.profile = _profile_for(request, provenance)
@@ -98,7 +99,6 @@ class AnswerState:
             opening = self.profile.after_system("")
             generator = SystemTurnGenerator(generator, system, opening=opening)
         self.ports = replace(ports, generator=generator)
-        self._policy = provenance.policy
         self.budget = budget
         served = tuple(routes.values()) or (self.policy,)
         judging = (*served, shadow.policy) if shadow else served
@@ -127,27 +127,12 @@ class AnswerState:
         self._end: AnswerEnd | None = None
         self._short_answer: str | None = None
         self._first_draft: Sentence | None = None
-        self._closed = frozenset[Moment]()
         self._rewritten = ""
 
     def answer_instead(self, question: str) -> None:
         """Answer a standalone question instead of the last one of the conversation."""
         self.request = replace(self.request, question=question)
         self._rewritten = question
-
-    def route_to(self, policy: str) -> None:
-        """Answer with one of the policies that a router may choose."""
-        self._policy = self.routes[policy]
-
-    def answer_without_retrieval(self) -> None:
-        """Never retrieve for this question, or if the policy also judges drafts, for these only."""
-        self._closed = frozenset(self.policy.moments)
-        if self.gates_first_retrieval:
-            self._closed = frozenset({Moment.BEFORE_ANSWER})
-
-    def limit_passages(self, top_k: int) -> None:
-        """Retrieve at most this number of passages at a time."""
-        self._policy = replace(self.policy, top_k=min(top_k, self.policy.top_k))
 
     def keep_draft(self, draft: Sentence) -> None:
         """Use a draft as that of the first sentence."""
@@ -207,32 +192,9 @@ class AnswerState:
         return self._end
 
     @property
-    def moments(self) -> tuple[Moment, ...]:
-        """The moments at which the policy retrieves for this question."""
-        return tuple(each for each in self.policy.moments if each not in self._closed)
-
-    @property
-    def gates_first_retrieval(self) -> bool:
-        """Whether a gate decides on the retrieval before the answer only.
-
-        That is so for policies that also retrieve for uncertain drafts.
-        """
-        return {Moment.BEFORE_ANSWER, Moment.UNCERTAIN_DRAFT}.issubset(self.policy.moments)
-
-    @property
-    def rounds(self) -> int:
-        """Number of times that the answer is written, if every round finds passages."""
-        return self.policy.rounds if Moment.AFTER_ANSWER in self.moments else 1
-
-    @property
-    def retrieves_first(self) -> bool:
-        """Whether every sentence or window is written after a retrieval."""
-        return not {Moment.BEFORE_SENTENCE, Moment.BEFORE_WINDOW}.isdisjoint(self.moments)
-
-    @property
     def policy(self) -> EffectivePolicy:
-        """The requested policy, or the one that a router chose."""
-        return self._policy
+        """The policy that answers."""
+        return self.plan.policy
 
     @property
     def index(self) -> int:
@@ -289,7 +251,7 @@ class AnswerState:
             self._read.setdefault(passage.id, passage)
         if self.policy.exclude_seen is ExcludeSeen.SEEN:
             self.exclude(passages)
-        if Moment.BEFORE_ANSWER not in self.moments:
+        if Moment.BEFORE_ANSWER not in self.plan.moments:
             # The failure of a retrieval before the answer degrades every sentence.
             self._degraded = None
         return SentenceAccepted(number, accepted, start, len(self.so_far.text))

@@ -42,7 +42,7 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
     assert draft is not None
     sentence, passages = draft, state.passages
     concluded = state.profile.concludes(draft.text)
-    if Moment.UNCERTAIN_DRAFT in state.moments and draft.text.strip() and not concluded:
+    if Moment.UNCERTAIN_DRAFT in state.plan.moments and draft.text.strip() and not concluded:
         judged = await _judged(state, draft)
         if judged is not None:
             yield (event := _judgement_event(state, draft, judged.judgement))

@@ -23,7 +23,7 @@ async def pass_gate(
     A policy that retrieves before it drafts discards the draft for the gate, without events for its
     tokens.
     """
-    streams = state.moments == (Moment.UNCERTAIN_DRAFT,) and not state.routes
+    streams = state.plan.moments == (Moment.UNCERTAIN_DRAFT,) and not state.plan.routes
     draft, held = None, list[Token]()
     if gate.needs_draft:
         async with aclosing(drafting(state)) as parts:
@@ -38,14 +38,14 @@ async def pass_gate(
     judged = await gate.judge(state.request.question, model)
     threshold, top_k = state.policy.gate_threshold or 0.0, None
     if judged.policy is not None:
-        state.route_to(chosen := judged.policy)
+        state.plan.route_to(chosen := judged.policy)
     elif judged.probability < threshold:
-        state.answer_without_retrieval()
-        chosen = state.policy.name if state.gates_first_retrieval else NO_RETRIEVAL.name
+        state.plan.skip_retrieval()
+        chosen = state.policy.name if state.plan.gates_first_retrieval else NO_RETRIEVAL.name
     else:
         chosen = state.policy.name
         if judged.top_k is not None:
-            state.limit_passages(judged.top_k)
+            state.plan.limit_passages(judged.top_k)
             top_k = state.policy.top_k
     yield GateJudged(
         gate=gate.name,
@@ -58,7 +58,7 @@ async def pass_gate(
     if draft is None:
         return
     reflects = Moment.ON_REFLECTION in state.policy.moments
-    if reflects or state.retrieves_first or not _DISCARDING.isdisjoint(state.moments):
+    if reflects or state.plan.retrieves_first or not _DISCARDING.isdisjoint(state.plan.moments):
         await state.writer.stop()
         return
     state.keep_draft(draft)

@@ -152,7 +152,7 @@ async def _sentences(
             async with aclosing(pass_gate(state, gate, model)) as judged:
                 async for event in judged:
                     yield event
-        if Moment.BEFORE_ANSWER in state.moments and state.can_retrieve:
+        if Moment.BEFORE_ANSWER in state.plan.moments and state.can_retrieve:
             # The query of a policy that judges drafts is made of a draft.
             judges = Moment.UNCERTAIN_DRAFT in state.policy.moments
             query = Query(state.request.question, "question") if judges else None
@@ -169,7 +169,7 @@ async def _sentences(
 
 async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the sentences of one answer."""
-    if Moment.ON_REQUEST in state.moments:
+    if Moment.ON_REQUEST in state.plan.moments:
         async with aclosing(search_on_request(state)) as events:
             async for event in events:
                 yield event
@@ -180,7 +180,7 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
                 yield event
         return
     while state.end is None:
-        write_next = retrieve_then_write if state.retrieves_first else draft_then_judge
+        write_next = retrieve_then_write if state.plan.retrieves_first else draft_then_judge
         async with aclosing(write_next(state)) as events:
             async for event in events:
                 yield event

@@ -45,7 +45,7 @@ async def reflect(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
 async def _segment(state: AnswerState, transcript: Transcript) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of the next segment, up to its acceptance."""
     decision = RetrievalDecision.SKIP
-    if Moment.ON_REFLECTION in state.moments:
+    if Moment.ON_REFLECTION in state.plan.moments:
         yield (weighed := await _weigh(state, transcript))
         decision = weighed.decision
     written = list[tuple[RetrievedPassage, Segment]]()

@@ -33,7 +33,7 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
     budget has no retrieval, or fewer tokens than the draft has, so that the next round would be
     cut. Without a retrieval there is no draft, except for a trigger to judge.
     """
-    for number in range(1, state.rounds):
+    for number in range(1, state.plan.rounds):
         if not state.can_retrieve and state.policy.trigger is None:
             break
         drafted = list[SentenceAccepted]()
