@@ -31,17 +31,24 @@ if missing ca.pem; then
 fi
 
 # A renewed certificate keeps its key, and files are overwritten in place, so that running containers see
-# the new content.
+# the new content. Without a new certificate, the old one stays as it is.
 certificate() {
   openssl x509 -in "$1.pem" -checkend "$renewed_s" >/dev/null 2>&1 && return
+  if missing authority.key; then echo "secrets.sh: $1.pem needs authority.key in $PWD" >&2; exit 1; fi
   if missing "$1.key"; then key "$1.key"; chmod 644 "$1.key"; fi
   more=
   if [ -s "$1.names" ]; then more=",$(paste -s -d , "$1.names")"; fi
   printf 'subjectAltName=DNS:%s,DNS:localhost,IP:127.0.0.1%s\n' "$1" "$more" > names
   openssl req -new -key "$1.key" -subj "/CN=$1" |
     openssl x509 -req -CA ca.pem -CAkey authority.key -set_serial "0x$(openssl rand -hex 16)" \
-      -days "$days" -extfile names -out "$1.pem" 2>/dev/null
-  rm names
+      -days "$days" -extfile names -out "$1.pem.part" 2>openssl.log || {
+    cat openssl.log >&2
+    echo "secrets.sh: openssl made no $1.pem; does $1.names have a name per line, as DNS:NAME?" >&2
+    rm -f names openssl.log "$1.pem.part"
+    exit 1
+  }
+  cat "$1.pem.part" > "$1.pem"
+  rm names openssl.log "$1.pem.part"
   echo "$1.pem"
 }
 for name in $services $servers client; do certificate "$name"; done

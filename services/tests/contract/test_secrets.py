@@ -1,6 +1,7 @@
 """What deploy/secrets.sh makes is what servers serve by, and clients call with."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,29 @@ def test_existing_files_are_kept_except_expiring_certificates(tmp_path: Path) ->
     assert made(tmp_path) == ["scorer.pem"]
     after = content(tmp_path)
     assert {name for name in before if before[name] != after[name]} == {"scorer.pem"}
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda folder: (folder / "authority.key").unlink(), "scorer.pem needs authority.key"),
+        (lambda folder: (folder / "scorer.names").write_text("no name\n"), "scorer.names"),
+    ],
+    ids=["the authority's key is elsewhere", "a name is invalid"],
+)
+def test_a_certificate_that_cannot_be_renewed_stays_and_the_reason_is_printed(
+    tmp_path: Path, prepare: Callable[[Path], object], message: str
+) -> None:
+    made(tmp_path)
+    ending = ["openssl", "x509", "-in", "scorer.pem", "-signkey", "scorer.key", "-days", "29"]
+    subprocess.run([*ending, "-out", "scorer.pem"], cwd=tmp_path, check=True, capture_output=True)
+    prepare(tmp_path)
+    before = content(tmp_path)
+    command = [str(DEPLOY / "secrets.sh"), str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert message in ended.stderr
+    assert content(tmp_path) == before
 
 
 def test_a_certificate_has_the_names_that_it_is_given(tmp_path: Path) -> None:
