@@ -88,7 +88,7 @@ async def open_back_ends(settings: ConsoleSettings) -> AsyncIterator[BackEnds]:
     for role, target, _ in named:
         if target or role == "orchestrator":
             check_target(target, field=f"{role}_target")
-    credentials = read_channel_credentials()
+    credentials = read_channel_credentials(with_token=False)
     async with AsyncExitStack() as stack:
         services = {}
         for role, target, full_name in named:

@@ -70,6 +70,6 @@ async def open_orchestrator(
         target,
         service=SERVICE_NAME,
         settings=ChannelSettings(attempts=2),
-        credentials=read_channel_credentials(),
+        credentials=read_channel_credentials(with_token=False),
     ) as channel:
         yield Orchestrator(channel, target, require_token=require_token or needs_tokens())

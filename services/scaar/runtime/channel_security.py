@@ -36,11 +36,15 @@ class ChannelSecurity(Settings):
     """Path to the unencrypted private key of ``cert_file``, in PEM."""
 
     token_file: Path | None = None
-    """Path to a file that contains the bearer token for calls of this process. Requires ``tls``."""
+    """Path to a file that contains the bearer token for calls of this process. Requires ``tls``.
+    Gateway and console send the tokens of their callers instead."""
 
 
-def read_channel_credentials() -> CredentialsSource | None:
+def read_channel_credentials(*, with_token: bool = True) -> CredentialsSource | None:
     """Return the channel credentials of the current settings; None for plaintext. Blocks.
+
+    Without a token, for a process whose calls have the tokens of its callers: a call with two is
+    rejected.
 
     Raises:
         InvalidRequest: naming a setting that requires ``tls``, or whose file is unusable.
@@ -63,7 +67,7 @@ def read_channel_credentials() -> CredentialsSource | None:
             raise InvalidRequest(wrong)
         return None
     named = TlsFiles(variable_of(ChannelSecurity, ""), ca, cert, key, names=_NAMES)
-    if token is None:
+    if token is None or not with_token:
         return channel_credentials(named)
     return channel_credentials(named, WatchedFiles([token], lambda: _token_in(token)).current)
 

@@ -12,6 +12,8 @@ import pytest
 from grpc_reflection.v1alpha import reflection_pb2_grpc
 
 from scaar.client import open_client
+from scaar.console.back_ends import open_back_ends
+from scaar.console.settings import ConsoleSettings
 from scaar.core.errors import (
     BackendUnavailable,
     InvalidRequest,
@@ -21,6 +23,7 @@ from scaar.core.errors import (
 )
 from scaar.core.tenancy import TENANT_KEY, proved_tenant
 from scaar.core.types import AnswerRequest, PolicyRequest
+from scaar.gateway.orchestrator import open_orchestrator
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.health import wait_until_serving
@@ -119,6 +122,32 @@ async def test_another_tenant_than_the_callers_is_rejected(tmp_path: Path) -> No
         with pytest.raises(PermissionDenied, match="is 'globex', but the caller's tenant is"):
             await ask(server.target, bearer("one"), (TENANT_KEY, "globex"))
     assert tenants.seen == []
+
+
+async def test_gateway_and_console_call_with_the_token_of_their_caller_only(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "token"
+    own.write_text("one")
+    settings = {"TLS": "true", "CA_FILE": str(authority.ca), "TOKEN_FILE": str(own)}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"SCAAR_CHANNEL_{name}", value)
+    tenants, issued = Tenants(), authority.issue()
+    file = identities(tmp_path / "identities.yaml", {"one": "acme", "two": "globex"})
+    headers = {"authorization": "Bearer two"}
+    async with (
+        serving(
+            tenants, identities_file=file, tls_cert_file=issued.cert, tls_key_file=issued.key
+        ) as server,
+        open_orchestrator(server.target) as gateway,
+        open_back_ends(ConsoleSettings(orchestrator_target=server.target)) as console,
+    ):
+        for ports in (gateway.caller(headers, "r-1"), console.ports(headers, "r-2")):
+            with pytest.raises(BackendUnavailable, match="requested"):
+                await ports.answerer.answer(REQUEST)
+        with pytest.raises(Unauthenticated, match="a bearer token is missing"):
+            gateway.caller({}, "r-3")
+    assert set(tenants.seen) == {"globex"}
 
 
 async def test_health_needs_no_identity_and_reflection_does(tmp_path: Path) -> None:
