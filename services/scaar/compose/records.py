@@ -47,7 +47,7 @@ async def open_recorder(
         yield None
         return
     with library_required("records_database", "records"):
-        from scaar.database.database import file_of, open_database
+        from scaar.database.database import create_folder, open_database
         from scaar.database.migration import check, upgrade
         from scaar.records.recorder import RecordLimits
         from scaar.records.recorder import open_recorder as open_writing
@@ -58,12 +58,9 @@ async def open_recorder(
         max_record_bytes=settings.records_max_record_kib << 10,
         max_waiting_bytes=settings.records_max_waiting_mib << 20,
     )
-    file = file_of(url)
-    is_new = file is not None and not file.exists()
     async with open_database(url, SCHEMA) as database:
         try:
-            if file is not None and is_new:
-                file.parent.mkdir(parents=True, exist_ok=True)
+            if create_folder(url, SCHEMA):
                 await upgrade(database)
             await check(database)
         except BackendUnavailable as error:

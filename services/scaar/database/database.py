@@ -215,6 +215,25 @@ def file_of(url: str) -> Path | None:
     return Path(found) if found else None
 
 
+def create_folder(url: str, schema: Schema) -> bool:
+    """Return whether the file of an SQLite database is missing, and create its folder if it is.
+
+    Raises:
+        BackendUnavailable: the file is missing, and the folder cannot be created.
+    """
+    file = file_of(url)
+    if file is None:
+        return False
+    try:
+        if file.exists():
+            return False
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        detail = f"{file} cannot be created: {error.strerror}"
+        raise BackendUnavailable(schema.unavailable, detail=detail) from error
+    return True
+
+
 def require_file(url: str, schema: Schema) -> None:
     """Check that the file of an SQLite database exists; accept any other database.
 
@@ -229,7 +248,7 @@ def require_file(url: str, schema: Schema) -> None:
 def _checked(url: str) -> URL:
     try:
         read = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # ValueError: the port is not a number
         read = None
     if read is None or read.get_backend_name() not in DRIVERS:
         # The URL is not repeated: it may contain a password.

@@ -10,7 +10,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from scaar.core.errors import NotFound, WrongState
-from scaar.database.database import Database, Schema, file_of, open_database
+from scaar.database.database import Database, Schema, create_folder, open_database
 
 
 @asynccontextmanager
@@ -22,13 +22,11 @@ async def open_checked_database(
     With ``exclusive``, no other process uses the database, and its tables are migrated.
 
     Raises:
+        BackendUnavailable: the database does not respond, or its file cannot be created.
         NotFound: the database has no tables.
         WrongState: the tables belong to another version; with ``exclusive``, to a later one.
     """
-    file = file_of(url)
-    is_new = file is not None and not file.exists()
-    if file is not None and is_new:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    is_new = create_folder(url, schema)
     async with open_database(url, schema) as database:
         if is_new or (exclusive and await revision(database) != newest(schema)):
             await upgrade(database)

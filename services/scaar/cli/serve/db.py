@@ -71,12 +71,10 @@ def backup(
 
 async def _upgrade(url: str, schema: "Schema") -> None:
     # SQLAlchemy and Alembic are loaded only by the commands that use them.
-    from scaar.database.database import file_of, open_database
+    from scaar.database.database import create_folder, open_database
     from scaar.database.migration import upgrade as upgrade_tables
 
-    file = file_of(url)
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    create_folder(url, schema)
     async with open_database(url, schema) as opened:
         print(f"{opened.name} has tables of revision {await upgrade_tables(opened)}")
 

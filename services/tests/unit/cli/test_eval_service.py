@@ -98,12 +98,33 @@ def test_the_tables_are_created_once_and_then_checked(home: Path) -> None:
     assert (home / "evaluations.sqlite").is_file()
 
 
-@pytest.mark.parametrize("url", ["mysql://host/x", "nothing", "postgresql"])
+@pytest.mark.parametrize(
+    "url", ["mysql://host/x", "nothing", "postgresql", "postgresql://u@host:port/x"]
+)
 def test_another_database_is_refused_and_its_url_is_not_repeated(url: str) -> None:
     ran = run_scaar("db", "upgrade", "--database", url)
     assert ran.status == 2
     assert "database: must be sqlite:///FILE or postgresql://" in ran.err
     assert url not in ran.err.replace("postgresql://", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("db", "upgrade", "--tables", "records"),
+        ("serve", "records", "--address", "127.0.0.1:0"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_data_folder_that_cannot_be_created_is_reported(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SCAAR_HOME", str(tmp_path / "file" / "home"))
+    ran = run_scaar(*command)
+    assert (ran.status, ran.out) == (1, "")
+    assert f"{tmp_path}/file/home/records.sqlite cannot be created: Not a directory" in ran.err
+    assert ran.err.count("\n") == 1
 
 
 def test_a_password_is_not_shown(tmp_path: Path) -> None:
