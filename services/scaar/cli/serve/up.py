@@ -100,13 +100,13 @@ def up(
         if not 0 <= port <= HIGHEST_PORT:
             text = f"must be 0 to {HIGHEST_PORT}, not {port}"
             raise InvalidRequest.of(f"--{name}-port", text)
+    ports = {ServiceName.GATEWAY: gateway_port, ServiceName.CONSOLE: console_port}
+    addresses = _addresses(base_port, ports)
     indexed = of_documents.up_documents(documents, index=index, url_prefix=url_prefix)
     with of_documents.settings_of(model_url, indexed), records_settings(records):
         # Report every invalid setting before the first service is started.
         settings = read_every()
         stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
-        ports = {ServiceName.GATEWAY: gateway_port, ServiceName.CONSOLE: console_port}
-        addresses = _addresses(base_port, ports)
         asyncio.run(_up(addresses, stop_timeout_s + STOP_MARGIN_S, indexed))
 
 
@@ -116,7 +116,11 @@ def _addresses(base_port: int, ports: Mapping[ServiceName, int]) -> dict[Service
         addresses[name] = default_address(name, base_port)
     for name, port in ports.items():
         if port:
-            addresses[name] = f"127.0.0.1:{port}"
+            address = f"127.0.0.1:{port}"
+            for other in (each for each in addresses if addresses[each] == address):
+                text = f"must not be {port}, the port of the {other}"
+                raise InvalidRequest.of(f"--{name}-port", text)
+            addresses[name] = address
     return addresses
 
 

@@ -7,6 +7,7 @@ from scaar.cli.serve.services import (
     default_address,
     full_name,
 )
+from scaar.testing.commands import run_scaar
 from scaar.wire import (
     evaluator,
     generator,
@@ -39,6 +40,19 @@ def test_every_service_has_its_own_port_on_loopback() -> None:
     assert default_address(ServiceName.CONSOLE) == "127.0.0.1:8091"
     assert addresses[0] == default_address(ServiceName.ORCHESTRATOR) == "127.0.0.1:50051"
     assert addresses == [f"127.0.0.1:{port}" for port in range(50051, 50058)]
+
+
+@pytest.mark.parametrize(
+    ("ports", "message"),
+    [
+        (("--gateway-port", "50055"), "--gateway-port: must not be 50055, the port of the retri"),
+        (("--console-port", "8090"), "--console-port: must not be 8090, the port of the gateway"),
+    ],
+)
+def test_up_rejects_a_port_of_two_services(ports: tuple[str, str], message: str) -> None:
+    ran = run_scaar("up", *ports)
+    assert (ran.status, ran.out) == (2, "")
+    assert message in ran.err
 
 
 def test_the_back_ends_are_the_services_that_an_orchestrator_calls() -> None:
