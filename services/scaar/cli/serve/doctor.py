@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -127,7 +128,7 @@ async def _examine(checks: _Checks, target: str) -> None:
         settings = OrchestratorSettings.model_construct()
     targets: dict[ServiceName, str] = {name: _target_of(settings, name) for name in BACK_ENDS}
     _check_packages(checks, targets)
-    checks.good("data home", str(scaar_home()))
+    _check_home(checks, scaar_home())
     if target != EMBEDDED:
         await _check_service(checks, ServiceName.ORCHESTRATOR, target)
     for name, where in targets.items():
@@ -143,6 +144,17 @@ async def _examine(checks: _Checks, target: str) -> None:
     if target == EMBEDDED:
         await _check_files(checks, orchestrator_files(settings))
     await _check_tuned_policies(checks, settings, target)
+
+
+def _check_home(checks: _Checks, home: Path) -> None:
+    """Check that the data folder can be written, or created in the folder that exists above it."""
+    nearest = next(each for each in (home, *home.absolute().parents) if os.access(each, os.F_OK))
+    if not nearest.is_dir():
+        checks.bad("data home", f"{nearest} is not a folder", "Set SCAAR_HOME to a folder.")
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        checks.warning("data home", f"{home}, which this user cannot write")
+    else:
+        checks.good("data home", str(home))
 
 
 async def _check_files(checks: _Checks, files: Iterable[FileCheck]) -> None:

@@ -1,5 +1,6 @@
 """``scaar doctor``: its checks and advice follow the engines of the settings."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -176,6 +177,27 @@ def test_packages_of_unused_engines_are_not_missed(monkeypatch: pytest.MonkeyPat
     assert "✗ grpcio: is not installed\n    Install scaar[serve]," in found
     assert "onnxruntime" not in found
     assert "bm25s" not in found
+
+
+@pytest.mark.parametrize("below", ["", "home"])
+def test_a_data_home_that_is_no_folder_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, below: str
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("SCAAR_HOME", str(file / below))
+    ran = run_scaar("doctor")
+    assert ran.status == 1
+    assert f"✗ data home: {file} is not a folder\n    Set SCAAR_HOME to a folder." in ran.out
+
+
+def test_a_data_home_that_cannot_be_written_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    # The user who runs the tests may write everywhere.
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode and access(path, mode))
+    assert f"! data home: {home}, which this user cannot write\n" in run_scaar("doctor").out
 
 
 def test_a_misspelled_variable_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
