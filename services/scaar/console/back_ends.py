@@ -13,7 +13,6 @@ from scaar.http_server.callers import Metadata, caller_metadata, needs_tokens
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.health import is_serving
-from scaar.runtime.targets import check_target
 from scaar.wire import evaluator, orchestrator, records
 
 _READY_TIMEOUT_S = 2.0
@@ -78,16 +77,13 @@ async def open_back_ends(settings: ConsoleSettings) -> AsyncIterator[BackEnds]:
     """Open channels to the services that are configured.
 
     Raises:
-        InvalidRequest: a target or a setting is invalid.
+        InvalidRequest: a setting is invalid.
     """
     named = (
         ("orchestrator", settings.orchestrator_target, orchestrator.SERVICE_NAME),
         ("records", settings.records_target, records.SERVICE_NAME),
         ("evaluator", settings.evaluator_target, evaluator.SERVICE_NAME),
     )
-    for role, target, _ in named:
-        if target or role == "orchestrator":
-            check_target(target, field=f"{role}_target")
     credentials = read_channel_credentials(with_token=False)
     async with AsyncExitStack() as stack:
         services = {}

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from scaar.runtime.settings import ProcessSettings, settings_of
+from scaar.runtime.settings import OptionalTarget, ProcessSettings, Target, settings_of
 
 
 class ConsoleSettings(ProcessSettings):
@@ -14,13 +14,13 @@ class ConsoleSettings(ProcessSettings):
 
     model_config = settings_of("console")
 
-    orchestrator_target: str = "dns:///127.0.0.1:50051"
+    orchestrator_target: Target = "dns:///127.0.0.1:50051"
     """Target of the orchestrator. All channels use the settings ``SCAAR_CHANNEL_*``."""
 
-    records_target: str = ""
+    records_target: OptionalTarget = ""
     """Target of the service of records. Without it, there are no pages of recorded answers."""
 
-    evaluator_target: str = ""
+    evaluator_target: OptionalTarget = ""
     """Target of the evaluator. Without it, there are no pages of evaluations."""
 
     read_only: bool = True

@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr
 
 from scaar.core.controls import Control
 from scaar.core.evaluations import MAX_QUESTIONS
-from scaar.runtime.settings import ServiceSettings, settings_of
+from scaar.runtime.settings import EmbeddableTarget, ServiceSettings, Target, settings_of
 
 
 class EvaluatorSettings(ServiceSettings):
@@ -16,11 +16,11 @@ class EvaluatorSettings(ServiceSettings):
 
     model_config = settings_of("evaluator")
 
-    orchestrator_target: str = "embedded"
+    orchestrator_target: EmbeddableTarget = "embedded"
     """Orchestrator that answers the questions: ``embedded``, or the gRPC target of a running one,
     ``dns:///host:port``. With ``embedded``, the index of the lab's world is available."""
 
-    scorer_targets: Mapping[Control, str] | None = None
+    scorer_targets: Mapping[Control, Target] | None = None
     """Orchestrators whose scorer is a control, by the name of the control, such as
     ``{"permuted": "dns:///host:port"}``. If ``orchestrator_target`` is ``embedded``, every control
     is available without a target."""

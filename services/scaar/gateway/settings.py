@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scaar.runtime.settings import ProcessSettings, settings_of
+from scaar.runtime.settings import ProcessSettings, Target, settings_of
 
 
 class GatewaySettings(ProcessSettings):
@@ -17,7 +17,7 @@ class GatewaySettings(ProcessSettings):
 
     model_config = settings_of("gateway")
 
-    orchestrator_target: str = "dns:///127.0.0.1:50051"
+    orchestrator_target: Target = "dns:///127.0.0.1:50051"
     """Target of the orchestrator. The channel uses the settings ``SCAAR_CHANNEL_*``."""
 
     default_index: str = Field(default="lab", min_length=1, max_length=64)

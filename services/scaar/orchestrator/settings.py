@@ -15,7 +15,7 @@ from scaar.core.records import RecordContent
 from scaar.core.sentence_filter.filter_json import filter_from_json
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import PolicyArtefact, PolicyRequest
-from scaar.runtime.settings import ServiceSettings, settings_of
+from scaar.runtime.settings import EmbeddableTarget, ServiceSettings, settings_of
 
 
 class OrchestratorSettings(ServiceSettings):
@@ -27,16 +27,16 @@ class OrchestratorSettings(ServiceSettings):
 
     model_config = settings_of("orchestrator")
 
-    generator_target: str = "embedded"
+    generator_target: EmbeddableTarget = "embedded"
     """Target of the generator."""
 
-    scorer_target: str = "embedded"
+    scorer_target: EmbeddableTarget = "embedded"
     """Target of the scorer."""
 
-    query_builder_target: str = "embedded"
+    query_builder_target: EmbeddableTarget = "embedded"
     """Target of the query builder."""
 
-    retriever_target: str = "embedded"
+    retriever_target: EmbeddableTarget = "embedded"
     """Target of the retriever."""
 
     draft_ahead: bool = True

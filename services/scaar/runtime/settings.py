@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -16,6 +17,30 @@ from pydantic_settings import (
 
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.runtime.config_file import ConfigFile, config_in_use
+from scaar.runtime.targets import check_target
+
+
+def _target(target: str, *, others: tuple[str, ...] = ()) -> str:
+    """Validate the target of a channel; ``others`` are the values that stand for no channel.
+
+    Raises:
+        PydanticCustomError: the target is invalid.
+    """
+    if target not in others:
+        try:
+            check_target(target)
+        except InvalidRequest as error:
+            text = error.violations[0].description
+            raise PydanticCustomError("target", "{text}", {"text": text}) from error
+    return target
+
+
+Target = Annotated[str, AfterValidator(_target)]
+"""A setting with the target of a service."""
+EmbeddableTarget = Annotated[str, AfterValidator(partial(_target, others=("embedded",)))]
+"""A setting with the target of a service, or ``embedded``."""
+OptionalTarget = Annotated[str, AfterValidator(partial(_target, others=("",)))]
+"""A setting with the target of a service, or empty for none."""
 
 
 def settings_of(service: str) -> SettingsConfigDict:

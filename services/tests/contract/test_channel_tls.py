@@ -175,7 +175,7 @@ async def test_a_token_is_sent_with_every_call_and_reloaded(
 
 
 def test_invalid_settings_are_named(authority: Authority, channel: Channel, tmp_path: Path) -> None:
-    settings = OrchestratorSettings(generator_target=LOOPBACK)
+    settings = OrchestratorSettings(generator_target="127.0.0.1:1")
     missing, token = tmp_path / "none", tmp_path / "token"
     token.write_text("not a token")
 

@@ -4,9 +4,19 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from scaar.console.settings import ConsoleSettings
 from scaar.core.errors import InvalidRequest
+from scaar.evaluator.settings import EvaluatorSettings
+from scaar.gateway.settings import GatewaySettings
+from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
-from scaar.runtime.settings import ServiceSettings, section_name, settings_of
+from scaar.runtime.settings import (
+    ProcessSettings,
+    ServiceSettings,
+    section_name,
+    settings_of,
+    variable_of,
+)
 
 
 class ExampleSettings(ServiceSettings):
@@ -107,3 +117,28 @@ def test_an_empty_variable_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_section_has_the_name_of_the_service() -> None:
     assert section_name(ExampleSettings) == "query_builder"
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "target"),
+    [
+        *((OrchestratorSettings, f"{each}_target", "host") for each in ("scorer", "retriever")),
+        (EvaluatorSettings, "orchestrator_target", "nowhere"),
+        (GatewaySettings, "orchestrator_target", "embedded"),
+        (ConsoleSettings, "records_target", "host"),
+    ],
+)
+def test_a_target_without_a_port_is_named_with_its_source(
+    monkeypatch: pytest.MonkeyPatch, cls: type[ProcessSettings], field: str, target: str
+) -> None:
+    variable = variable_of(cls, field)
+    monkeypatch.setenv(variable, target)
+    with pytest.raises(InvalidRequest) as caught:
+        cls.read()
+    text = f"{variable}: must have a port, unlike {target!r}: write dns:///{target}:PORT"
+    assert caught.value.message == text
+
+
+def test_targets_that_stand_for_no_channel_are_valid() -> None:
+    assert OrchestratorSettings.read(scorer_target="embedded").scorer_target == "embedded"
+    assert ConsoleSettings(records_target="").records_target == ""
