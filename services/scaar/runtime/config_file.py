@@ -27,8 +27,10 @@ class ConfigFile:
     sections: Mapping[str, Mapping[str, object]]
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: Path, *, known: Collection[str] = SECTIONS) -> Self:
         """Read a file without validating sections and fields. An empty file is valid.
+
+        Errors name the ``known`` sections.
 
         Raises:
             InvalidRequest: the file cannot be read, is not YAML (with line and column), or has
@@ -36,10 +38,10 @@ class ConfigFile:
         """
         document = _parsed(path)
         if not isinstance(document, dict | None):
-            raise InvalidRequest.of(str(path), f"must be sections of settings; {_known_sections()}")
+            raise InvalidRequest.of(str(path), f"must be sections of settings; {_listed(known)}")
         sections = {str(name): fields or {} for name, fields in (document or {}).items()}
         wrong = [
-            Violation(f"{path}: {name}", _not_a_section(name))
+            Violation(f"{path}: {name}", _not_a_section(name, known))
             for name, fields in sections.items()
             if not isinstance(fields, dict) or not all(isinstance(each, str) for each in fields)
         ]
@@ -66,15 +68,15 @@ def config_in_use() -> ConfigFile | None:
     return ConfigFile.read(Path(path)) if path else None
 
 
-def _known_sections() -> str:
-    return f"sections: {', '.join(SECTIONS)}"
+def _listed(known: Collection[str]) -> str:
+    return f"sections: {', '.join(known)}"
 
 
-def _not_a_section(name: str) -> str:
+def _not_a_section(name: str, known: Collection[str]) -> str:
     """Describe a value that stands where a section with settings is expected."""
-    if name in SECTIONS:
+    if name in known:
         return f"must be a section of settings, such as {name}: {{SETTING: VALUE}}"
-    return f"is not a section of settings; {_known_sections()}"
+    return f"is not a section of settings; {_listed(known)}"
 
 
 class _Loader(yaml.SafeLoader):

@@ -49,10 +49,11 @@ class Identities:
         Raises:
             InvalidRequest: the file cannot be read, or has invalid entries; names all of them.
         """
-        file = ConfigFile.read(path)
+        known = (*_SECTIONS, TENANTS)
+        file = ConfigFile.read(path, known=known)
         tokens, certificates = (file.sections.get(name, {}) for name in _SECTIONS)
         tenants, wrong_rules = read_access_rules(file)
-        wrong = file.unknown((*_SECTIONS, TENANTS))
+        wrong = file.unknown(known)
         for section in _SECTIONS:
             for name, tenant in file.sections.get(section, {}).items():
                 if section == "tokens" and not _SHA256.fullmatch(name):

@@ -271,6 +271,8 @@ async def test_calls_above_a_tenants_concurrency_are_rejected() -> None:
         ("", "has neither tokens nor certificates"),
         ("tokens: [", "line 1"),
         ("users: {a: b}", "users: is not a section; known: tokens, certificates, tenants"),
+        ("users: 3", "users: is not a section of settings; sections: tokens, certificates, tena"),
+        ("tenants: 3", "tenants: must be a section of settings"),
         ("tokens: {secret-token: acme}", r"tokens\.secr\.\.\.: must be the SHA-256"),
         (f"certificates: {{{'ab' * 32}: acme}}", r"certificates\.abababab\.\.\.: is the SHA-256"),
         (f"tokens: {{{'a' * 64}: ''}}", r"tokens\.aaaaaaaa\.\.\.: the tenant must have 1 to 128"),
