@@ -19,6 +19,7 @@ from scaar.runtime.settings import ProcessSettings
 
 _CONTENT = "content"
 _LOGGER = logging.getLogger(__name__)
+_OWN = logging.getLogger("scaar")
 
 
 def content_of(**words: object) -> Mapping[str, object]:
@@ -30,20 +31,26 @@ def content_of(**words: object) -> Mapping[str, object]:
 def logging_to(
     settings: ProcessSettings, *, service: str, stream: TextIO | None = None
 ) -> Iterator[None]:
-    """Configure the log of the process for the duration of the block; by default on stderr."""
+    """Configure the log of the process for the duration of the block; by default on stderr.
+
+    Libraries log warnings and errors only.
+    """
     handler = logging.StreamHandler(stream or sys.stderr)
     kinds = {"text": TextFormatter, "json": JsonFormatter}
     handler.setFormatter(kinds[settings.log_format](service, content=settings.log_content))
     handler.addFilter(_name_lost_clients)
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
+    root, level = logging.getLogger(), settings.log_level.upper()
+    before = root.handlers[:], root.level, _OWN.level
     root.handlers[:] = [handler]
-    root.setLevel(settings.log_level.upper())
+    # Libraries log steps of their own as information, such as each request of an HTTP client.
+    root.setLevel("WARNING" if level == "INFO" else level)
+    _OWN.setLevel(level)
     try:
         yield
     finally:
-        root.handlers[:], _ = before
+        root.handlers[:] = before[0]
         root.setLevel(before[1])
+        _OWN.setLevel(before[2])
 
 
 def log_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -62,7 +69,7 @@ def _name_lost_clients(record: logging.LogRecord) -> bool:
     record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
     record.msg, record.args = f"the client of a call has gone: {record.getMessage()}", ()
     record.exc_info = None
-    return logging.getLogger().isEnabledFor(logging.INFO)
+    return _OWN.isEnabledFor(logging.INFO)
 
 
 class _Formatter(logging.Formatter):

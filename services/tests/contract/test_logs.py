@@ -240,6 +240,20 @@ async def test_at_the_default_level_successful_calls_are_not_logged() -> None:
     assert text == ""
 
 
+def test_libraries_log_warnings_only() -> None:
+    stream = io.StringIO()
+    with logging_to(quiet(), service="evaluator", stream=stream):
+        for name in ("alembic.runtime.migration", "scaar.calls"):
+            logging.getLogger(name).info("a step")
+            logging.getLogger(name).warning("a problem")
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["logger"], line["message"]) for line in lines] == [
+        ("alembic.runtime.migration", "a problem"),
+        ("scaar.calls", "a step"),
+        ("scaar.calls", "a problem"),
+    ]
+
+
 @pytest.mark.parametrize("level", ["info", "warning"])
 def test_a_client_that_goes_while_grpc_writes_to_it_is_no_error(level: str) -> None:
     written, logger = io.StringIO(), logging.getLogger("grpc._cython.cygrpc")
