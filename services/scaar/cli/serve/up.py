@@ -31,6 +31,7 @@ from scaar.core.records import RecordContent
 from scaar.runtime.addresses import check_free
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
+from scaar.runtime.settings import ProcessSettings
 
 READY_TIMEOUT_S = 60.0
 # Seconds for a service to exit, beyond the grace period of its settings.
@@ -107,7 +108,8 @@ def up(
         # Report every invalid setting before the first service is started.
         settings = read_every()
         stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
-        asyncio.run(_up(addresses, stop_timeout_s + STOP_MARGIN_S, indexed))
+        urls = http_urls(addresses, settings)
+        asyncio.run(_up(addresses, urls, stop_timeout_s + STOP_MARGIN_S, indexed))
 
 
 def _addresses(base_port: int, ports: Mapping[ServiceName, int]) -> dict[ServiceName, str]:
@@ -124,8 +126,20 @@ def _addresses(base_port: int, ports: Mapping[ServiceName, int]) -> dict[Service
     return addresses
 
 
+def http_urls(
+    addresses: Mapping[ServiceName, str], settings: Mapping[ServiceName, ProcessSettings]
+) -> dict[ServiceName, str]:
+    """Return the URLs of the services of HTTP that run, by TLS if they have a certificate."""
+    return {
+        name: f"http{'s' if settings[name].tls_cert_file else ''}://{addresses[name]}"
+        for name in HTTP_PORTS
+        if name in addresses
+    }
+
+
 async def _up(
     addresses: dict[ServiceName, str],
+    urls: Mapping[ServiceName, str],
     stop_timeout_s: float,
     documents: of_documents.UpDocuments | None,
 ) -> None:
@@ -158,10 +172,10 @@ async def _up(
             if not await documents.start(retriever, stopped):
                 return
         show_table(_table(addresses), console)
-        if gateway := addresses.get(ServiceName.GATEWAY):
-            console.print(f"OpenAI clients: base URL http://{gateway}/v1", soft_wrap=True)
-        if pages := addresses.get(ServiceName.CONSOLE):
-            console.print(f"Console: http://{pages}", soft_wrap=True)
+        if gateway := urls.get(ServiceName.GATEWAY):
+            console.print(f"OpenAI clients: base URL {gateway}/v1", soft_wrap=True)
+        if pages := urls.get(ServiceName.CONSOLE):
+            console.print(f"Console: {pages}", soft_wrap=True)
         orchestrator = addresses[ServiceName.ORCHESTRATOR]
         named = f" --index {documents.name}" if documents is not None else ""
         console.print(

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from scaar.cli.serve.services import (
@@ -7,6 +9,9 @@ from scaar.cli.serve.services import (
     default_address,
     full_name,
 )
+from scaar.cli.serve.up import http_urls
+from scaar.console.settings import ConsoleSettings
+from scaar.gateway.settings import GatewaySettings
 from scaar.testing.commands import run_scaar
 from scaar.wire import (
     evaluator,
@@ -53,6 +58,18 @@ def test_up_rejects_a_port_of_two_services(ports: tuple[str, str], message: str)
     ran = run_scaar("up", *ports)
     assert (ran.status, ran.out) == (2, "")
     assert message in ran.err
+
+
+def test_the_urls_of_up_use_tls_where_there_is_a_certificate(tmp_path: Path) -> None:
+    settings = {
+        ServiceName.GATEWAY: GatewaySettings(tls_cert_file=tmp_path / "gateway.pem"),
+        ServiceName.CONSOLE: ConsoleSettings(),
+    }
+    addresses = dict.fromkeys(settings, "127.0.0.1:1") | {ServiceName.RECORDS: "127.0.0.1:2"}
+    assert http_urls(addresses, settings) == {
+        ServiceName.GATEWAY: "https://127.0.0.1:1",
+        ServiceName.CONSOLE: "http://127.0.0.1:1",
+    }
 
 
 def test_the_back_ends_are_the_services_that_an_orchestrator_calls() -> None:
