@@ -1,10 +1,41 @@
 """The gateway's settings, from ``SCAAR_GATEWAY_*``."""
 
-from typing import Literal
+import re
+from functools import partial
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from scaar.runtime.settings import ProcessSettings, Target, settings_of
+
+_ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+")
+_HOST = re.compile(r"[^/\s]+")
+
+
+def _checked(names: tuple[str, ...], *, pattern: re.Pattern[str], rule: str) -> tuple[str, ...]:
+    """Validate names that requests are compared with.
+
+    Raises:
+        PydanticCustomError: no request can have one of them.
+    """
+    for name in names:
+        if not pattern.fullmatch(name):
+            text = {"text": f"{rule}, not {name!r}"}
+            raise PydanticCustomError("name", "{text}", text)
+    return names
+
+
+_Origins = Annotated[
+    tuple[str, ...],
+    AfterValidator(
+        partial(_checked, pattern=_ORIGIN, rule="must be * or SCHEME://HOST[:PORT] without a path")
+    ),
+]
+_Hosts = Annotated[
+    tuple[str, ...],
+    AfterValidator(partial(_checked, pattern=_HOST, rule="must be * or HOST[:PORT]")),
+]
 
 
 class GatewaySettings(ProcessSettings):
@@ -20,7 +51,7 @@ class GatewaySettings(ProcessSettings):
     orchestrator_target: Target = "dns:///127.0.0.1:50051"
     """Target of the orchestrator. The channel uses the settings ``SCAAR_CHANNEL_*``."""
 
-    default_index: str = Field(default="lab", min_length=1, max_length=64)
+    default_index: str = Field(default="lab", pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")
     """Index of requests whose model names none."""
 
     require_token: bool = False
@@ -37,12 +68,12 @@ class GatewaySettings(ProcessSettings):
     """Metadata field of passages with the URL that citations link to. A passage without the field
     is cited as ``scaar:INDEX/ID``."""
 
-    allowed_origins: tuple[str, ...] = ()
+    allowed_origins: _Origins = ()
     """Origins of pages whose scripts may call the gateway (CORS), such as
     ``https://app.example.com``, or ``*`` for every origin. By default browsers allow scripts of
     the same origin only."""
 
-    allowed_hosts: tuple[str, ...] = ()
+    allowed_hosts: _Hosts = ()
     """Names by which MCP clients may address the gateway, such as ``scaar.example.com`` or
     ``scaar.example.com:*``, besides loopback names. Requests with other ``Host`` or ``Origin``
     headers are rejected, which protects against DNS rebinding. ``*`` allows every name."""

@@ -139,6 +139,23 @@ def test_a_target_without_a_port_is_named_with_its_source(
     assert caught.value.message == text
 
 
+@pytest.mark.parametrize(
+    ("field", "valid", "invalid"),
+    [
+        ("default_index", "acme-docs", "Acme docs"),
+        ("allowed_origins", ("https://app.example.com", "http://a:3000", "*"), ("app.example",)),
+        ("allowed_origins", ("null", "chrome-extension://abc"), ("https://app.example.com/",)),
+        ("allowed_hosts", ("scaar.example.com:*", "[::1]:8090", "*"), ("https://a.example.com",)),
+    ],
+)
+def test_names_that_no_request_of_the_gateway_can_have_are_rejected(
+    field: str, valid: object, invalid: object
+) -> None:
+    assert getattr(GatewaySettings.read(**{field: valid}), field) == valid
+    with pytest.raises(InvalidRequest, match=f"--{field.replace('_', '-')}: "):
+        GatewaySettings.read(**{field: invalid})
+
+
 def test_targets_that_stand_for_no_channel_are_valid() -> None:
     assert OrchestratorSettings.read(scorer_target="embedded").scorer_target == "embedded"
     assert ConsoleSettings(records_target="").records_target == ""
