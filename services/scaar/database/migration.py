@@ -1,5 +1,7 @@
 """Migrations of the tables of a database to this version."""
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,6 +13,9 @@ from alembic.script import ScriptDirectory
 
 from scaar.core.errors import NotFound, WrongState
 from scaar.database.database import Database, Schema, create_folder, open_database
+
+# Alembic has one connection and one configuration for the process.
+_UPGRADING = threading.Lock()
 
 
 @asynccontextmanager
@@ -43,8 +48,14 @@ async def upgrade(database: Database) -> str:
     """
     found = await revision(database)
     _require_known(database, found)
-    async with database.writing() as connection:
-        await connection.run_sync(_upgrade, database.schema)
+    # Another upgrade can be of a task of this loop, so that the loop must not block.
+    while not _UPGRADING.acquire(blocking=False):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    try:
+        async with database.writing() as connection:
+            await connection.run_sync(_upgrade, database.schema)
+    finally:
+        _UPGRADING.release()
     return newest(database.schema)
 
 

@@ -1,3 +1,4 @@
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -39,6 +40,14 @@ async def test_the_migrations_create_the_tables_that_the_code_reads(database: Da
 
 async def test_an_upgrade_can_be_repeated(database: Database) -> None:
     assert await upgrade(database) == await check(database) == newest(SCHEMA)
+
+
+async def test_several_databases_are_upgraded_concurrently(tmp_path: Path) -> None:
+    async def opened(name: str) -> str | None:
+        async with open_checked_database(f"sqlite:///{tmp_path}/{name}", SCHEMA) as database:
+            return await revision(database)
+
+    assert await asyncio.gather(*map(opened, "abc")) == [newest(SCHEMA)] * 3
 
 
 async def test_the_error_of_a_database_without_tables_names_the_command(tmp_path: Path) -> None:
