@@ -15,6 +15,7 @@ from scaar.client.requests import (
     Messages,
     answer_request,
     choice,
+    each_of,
     filter_choices,
     message_choices,
     policy_request,
@@ -39,6 +40,7 @@ from scaar.core.types import (
     SearchRequest,
     SearchResult,
 )
+from scaar.core.value_types import check_types
 from scaar.wire.orchestrator import SERVICE_NAME, RemoteAnswerer, RemoteCatalog
 
 
@@ -113,6 +115,7 @@ class Client:
             logprobs=logprobs,
         )
         request = replace(request, omit_drafted_tokens=omit_drafted_tokens)
+        check_types(request)
         async with aclosing(self._answerer.stream_answer(request)) as events:
             yield events
 
@@ -149,6 +152,7 @@ class Client:
             rewrite=rewrite,
             logprobs=logprobs,
         )
+        check_types(request)
         return await self._answerer.answer(request)
 
     async def judge_draft(
@@ -184,6 +188,7 @@ class Client:
             messages=message_choices(messages),
             rewrite=choice(Rewrite, rewrite, "rewrite"),
         )
+        check_types(request)
         return await self._answerer.judge_draft(request)
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
@@ -212,17 +217,17 @@ class Client:
         ``hybrid`` the settings of a hybrid search, None for the defaults, and ``rerank`` those of
         reranking, None for none.
         """
-        excluded = (excluded_ids,) if isinstance(excluded_ids, str) else tuple(excluded_ids)
         request = SearchRequest(
             query,
             index,
             top_k,
             filter_choices(filters),
-            excluded,
+            each_of(excluded_ids),
             mode=choice(SearchMode, mode, "mode"),
             hybrid=hybrid,
             rerank=rerank,
         )
+        check_types(request)
         return await self._catalog.search(request)
 
     async def describe(self) -> OrchestratorDescription:

@@ -27,6 +27,7 @@ from scaar.core.evaluations import (
 )
 from scaar.core.ports import Evaluator
 from scaar.core.types import PolicyRequest
+from scaar.core.value_types import check_types
 from scaar.wire.evaluator import SERVICE_NAME, RemoteEvaluator
 
 Questions = Iterable[EvaluationQuestion] | AsyncIterable[EvaluationQuestion]
@@ -88,6 +89,7 @@ class EvaluationClient:
         request = EvaluationRequest(
             policies=tuple(policy_request(policy, {}) for policy in each_of(policies)), **sent
         )
+        check_types(request)
         return await self._evaluator.create_evaluation(request, _streamed(questions))
 
     async def get_evaluation(self, evaluation_id: str) -> EvaluationDescription:

@@ -3,7 +3,7 @@
 import enum
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from scaar.core.types import (
     Rewrite,
     SearchRequest,
 )
+from scaar.core.value_types import wrong_types
 
 INDEX = AnswerRequest("").index
 BUDGET = BudgetLimits()
@@ -77,6 +78,8 @@ def message_choices(messages: Messages) -> tuple[Message, ...]:
     Raises:
         InvalidRequest: naming the first one without a known role and a text.
     """
+    if not isinstance(messages, Iterable) or isinstance(messages, str | Mapping):
+        raise InvalidRequest.of("messages", f"must be a list of messages, not {messages!r:.80}")
     return tuple(message_of(each, number) for number, each in enumerate(messages))
 
 
@@ -88,7 +91,7 @@ def message_of(given: Message | Mapping[str, str], number: int) -> Message:
             text.
     """
     if isinstance(given, Message):
-        return given
+        given = {"role": given.role, "content": given.content}
     field = f"messages[{number}]"
     if not isinstance(given, Mapping) or set(given) != {"role", "content"}:
         raise InvalidRequest.of(field, "must have the keys role and content, and no others")
@@ -111,10 +114,11 @@ def policy_request(
         InvalidRequest: naming every setting that is unknown or of the wrong type.
     """
     requested = PolicyRequest(policy) if isinstance(policy, str) else policy
+    if wrong := list(wrong_types(requested, PolicyRequest, "policy")):
+        raise InvalidRequest(wrong)
     if allow_mismatch:
-        requested = replace(requested, allow_mismatch=True)
+        requested = replace(requested, allow_mismatch=allow_mismatch)
     values: dict[str, Any] = {}
-    wrong: list[Violation] = []
     for name, value in settings.items():
         # A name can have an unpaired surrogate, which no message can carry.
         field = f"policy.{name.encode(errors='backslashreplace').decode()}"
@@ -134,8 +138,9 @@ def policy_request(
 
 
 def each_of(given: Any) -> tuple[Any, ...]:
-    """Return the values that are given; a string or a number is a single one."""
-    return (given,) if isinstance(given, str | int | float) else tuple(given)
+    """Return the values that are given; anything but a collection of values is a single one."""
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    return tuple(given) if several else (given,)
 
 
 def choice(kind: type[_Choice], value: str, field: str) -> _Choice:
@@ -151,12 +156,12 @@ def choice(kind: type[_Choice], value: str, field: str) -> _Choice:
         raise InvalidRequest.of(field, f"must be one of {known}, not {value!r}") from None
 
 
-def filter_choices(filters: Filters) -> tuple[Filter, ...]:
+def filter_choices(filters: object) -> tuple[Filter, ...]:
     """Return the filters. A string is a single value."""
-    return tuple(
-        Filter(field, (values,) if isinstance(values, str) else tuple(values))
-        for field, values in filters.items()
-    )
+    if not isinstance(filters, Mapping):
+        text = f"must map fields to their accepted values, not be {filters!r:.80}"
+        raise InvalidRequest.of("filters", text)
+    return tuple(Filter(field, each_of(values)) for field, values in filters.items())
 
 
 def _setting(kind: type, value: float | str) -> float | str:

@@ -26,6 +26,7 @@ from scaar.client import (
     Client,
     DeadlineExceeded,
     InvalidRequest,
+    Message,
     NotFound,
     Overloaded,
     PolicyOverrides,
@@ -316,6 +317,56 @@ async def test_a_request_over_a_limit_is_refused_before_it_is_sent(
         async with scaar.stream_answer(**{"question": "Where?", **request_}) as events:
             with pytest.raises(InvalidRequest, match=f"^{message_text}"):
                 await anext(events)
+
+
+@pytest.mark.parametrize(
+    ("given", "message_text"),
+    [
+        ({"question": None}, "question: must be text, not None"),
+        ({"question": b"Where?"}, "question: must be text"),
+        ({"policy": None}, "policy: must be of type PolicyRequest, not None"),
+        ({"policy": PolicyRequest("flare", PolicyOverrides(theta="0.3"))}, "policy.overrides.the"),  # type: ignore[arg-type]
+        ({"allow_mismatch": "no"}, "policy.allow_mismatch: must be True or False, not 'no'"),
+        ({"index": None}, "index: must be text, not None"),
+        ({"budget": {"max_tokens": 3}}, "budget: must be of type BudgetLimits, not {'max_tok"),
+        ({"budget": BudgetLimits(max_tokens=3.5)}, "budget.max_tokens: must be a whole"),  # type: ignore[arg-type]
+        ({"filters": None}, "filters: must map fields to their accepted values, not be None"),
+        ({"filters": {"year": [1994]}}, r"filters\[0\].values\[0\]: must be text, not 1994"),
+        ({"filters": {"year": None}}, r"filters\[0\].values\[0\]: must be text, not None"),
+        ({"messages": None}, "messages: must be a list of messages, not None"),
+        ({"messages": {"role": "user", "content": "Where?"}}, "messages: must be a list of messa"),
+        ({"messages": [Message("user", None)]}, r"messages\[0\].content: must be text"),  # type: ignore[arg-type]
+        ({"logprobs": "yes"}, "logprobs: must be True or False, not 'yes'"),
+    ],
+)
+async def test_a_value_of_another_type_is_refused_by_the_name_of_its_field(
+    given: dict[str, Any], message_text: str
+) -> None:
+    async with open_client("dns:///127.0.0.1:1") as scaar:
+        with pytest.raises(InvalidRequest, match=f"^{message_text}"):
+            await scaar.answer(**{"question": "Where?", **given})
+        with pytest.raises(InvalidRequest, match=f"^{message_text}"):
+            async with scaar.stream_answer(**{"question": "Where?", **given}):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("given", "message_text"),
+    [
+        ({"query": None}, "query: must be text, not None"),
+        ({"top_k": 3.0}, "top_k: must be a whole number, not 3.0"),
+        ({"top_k": True}, "top_k: must be a whole number, not True"),
+        ({"excluded_ids": None}, r"excluded_ids\[0\]: must be text, not None"),
+        ({"hybrid": {"words_weight": 2.0}}, "hybrid: must be of type HybridSettings, not"),
+        ({"rerank": True}, "rerank: must be of type RerankSettings, not True"),
+    ],
+)
+async def test_a_search_of_another_type_is_refused_by_the_name_of_its_field(
+    given: dict[str, Any], message_text: str
+) -> None:
+    async with open_client("dns:///127.0.0.1:1") as scaar:
+        with pytest.raises(InvalidRequest, match=f"^{message_text}"):
+            await scaar.search(**{"query": "Where?", **given})
 
 
 def test_errors_print_under_the_name_that_a_product_imports() -> None:
