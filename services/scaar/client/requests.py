@@ -127,7 +127,7 @@ def policy_request(
             wrong.append(Violation(field, text))
             continue
         try:
-            values[name] = _setting(SETTINGS[name].kind, value)
+            values[name] = setting_value(SETTINGS[name].kind, value)
         except ValueError as error:
             wrong.append(Violation(field, str(error)))
     if wrong:
@@ -164,8 +164,12 @@ def filter_choices(filters: object) -> tuple[Filter, ...]:
     return tuple(Filter(field, each_of(values)) for field, values in filters.items())
 
 
-def _setting(kind: type, value: float | str) -> float | str:
-    """Return the value as the setting's type. ValueError names the accepted values."""
+def setting_value(kind: type, value: float | str) -> float | str:
+    """Return the value as the setting's type.
+
+    Raises:
+        ValueError: the value is of another type; names the accepted values.
+    """
     if issubclass(kind, enum.StrEnum):
         if value in tuple(kind):
             return kind(value)

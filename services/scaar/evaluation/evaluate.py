@@ -7,13 +7,15 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scaar.client.loop_thread import LoopThread
-from scaar.client.requests import each_of
+from scaar.client.requests import each_of, setting_value
 from scaar.compose import EMBEDDED, tuned_policies_of
-from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.errors import InvalidRequest, ScaarError, Violation
 from scaar.core.evaluations import EvaluationQuestion
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import NO_POLICIES
+from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import BudgetLimits, PolicyRequest
+from scaar.core.value_types import wrong_types
 from scaar.evaluation.addresses import Addresses
 from scaar.evaluation.evaluator import open_evaluations
 from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
@@ -34,6 +36,9 @@ from scaar.evaluator.prediction_view import describe_question
 from scaar.evaluator.studies.grid.candidates import check_grid, check_gridded
 
 _Value = TypeVar("_Value")
+MAX_CONCURRENCY = 64
+"""Maximum number of concurrent questions of an evaluation in this process."""
+
 _TIMEOUT_S = BudgetLimits().timeout_s
 _NO_VALUES: Mapping[str, Sequence[Value]] = MappingProxyType({})
 
@@ -89,7 +94,31 @@ def evaluate(
     scorers, gates, indexes = each_of(scorers), each_of(gates), each_of(indexes)
     given = each_of(policies)
     requests = [PolicyRequest(each) if isinstance(each, str) else each for each in given]
-    grid_values = {name: each_of(several) for name, several in values.items()}
+    _check(
+        policies=(tuple(requests), tuple[PolicyRequest, ...]),
+        dataset=(dataset, str),
+        target=(target, str | None),
+        scorers=(scorers, tuple[str, ...]),
+        gates=(gates, tuple[str, ...]),
+        indexes=(indexes, tuple[str, ...]),
+        grid=(grid, int | None),
+        limit=(limit, int | None),
+        seed=(seed, int | None),
+        style=(style, float | None),
+        tail_share=(tail_share, float | None),
+        freedom=(freedom, float | None),
+        concurrency=(concurrency, int),
+        timeout_s=(timeout_s, float),
+        orchestrator=(orchestrator, str),
+        skip_unserved=(skip_unserved, bool),
+        cache_generations=(cache_generations, bool),
+        retry_failed=(retry_failed, bool),
+    )
+    if not requests:
+        raise InvalidRequest.of("policies", "must name at least one")
+    if not 1 <= concurrency <= MAX_CONCURRENCY:
+        raise InvalidRequest.of("concurrency", f"must be 1 to {MAX_CONCURRENCY}, not {concurrency}")
+    grid_values = _settings(values)
     if grid is not None:
         check_grid(grid, grid_values)
     named = [each for each in requests if each.name not in PRESETS]
@@ -150,6 +179,40 @@ def evaluate(
     )
     check_options(options)
     return of_stored(_run(evaluate_locally(options, shown)))
+
+
+def _check(**arguments: tuple[Any, Any]) -> None:
+    """Check that every argument is of the kind that is beside it.
+
+    Raises:
+        InvalidRequest: naming every argument that is not.
+    """
+    found = (wrong_types(*given, name) for name, given in arguments.items())
+    if wrong := [each for of_one in found for each in of_one]:
+        raise InvalidRequest(wrong)
+
+
+def _settings(values: object) -> dict[str, tuple[Value, ...]]:
+    """Return the values of each setting.
+
+    Raises:
+        InvalidRequest: naming a setting without values, or with a value of the wrong type.
+    """
+    if not isinstance(values, Mapping):
+        raise InvalidRequest.of("values", f"must map settings to values, not be {values!r:.80}")
+    found = {name: each_of(several) for name, several in values.items()}
+    wrong = []
+    for name, several in found.items():
+        if not several:
+            wrong.append(Violation(f"values.{name}", "must have at least one value"))
+        if name in SETTINGS:
+            try:
+                found[name] = tuple(setting_value(SETTINGS[name].kind, each) for each in several)
+            except ValueError as error:
+                wrong.append(Violation(f"values.{name}", str(error)))
+    if wrong:
+        raise InvalidRequest(wrong)
+    return found
 
 
 def _evaluate_at(

@@ -104,6 +104,39 @@ def test_an_invalid_argument_is_named(tmp_path: Path, target: str) -> None:
         Results.load(out)
 
 
+@pytest.mark.parametrize(
+    ("given", "message_text"),
+    [
+        ({"policies": []}, "policies: must name at least one"),
+        ({"policies": [None]}, r"policies\[0\]: must be of type PolicyRequest, not None"),
+        ({"dataset": Path("lab")}, "dataset: must be text, not PosixPath"),
+        ({"values": {"theta": []}}, "values.theta: must have at least one value"),
+        ({"values": {"theta": "0.3"}}, "values.theta: must be a number, not '0.3'"),
+        ({"values": {"top_k": 2.5}}, "values.top_k: must be a whole number, not 2.5"),
+        ({"values": None}, "values: must map settings to values, not be None"),
+        ({"gates": [5]}, r"gates\[0\]: must be text, not 5"),
+        ({"grid": 2.5}, "grid: must be a whole number, not 2.5"),
+        ({"limit": True}, "limit: must be a whole number, not True"),
+        (
+            {"seed": 1.5, "style": "x"},
+            "seed: must be a whole number, not 1.5; style: must be a num",
+        ),
+        ({"timeout_s": None}, "timeout_s: must be a number, not None"),
+        ({"concurrency": 0}, "concurrency: must be 1 to 64, not 0"),
+        ({"concurrency": 10**9}, "concurrency: must be 1 to 64, not 1000000000"),
+        ({"skip_unserved": "no"}, "skip_unserved: must be True or False, not 'no'"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_before_any_work(
+    tmp_path: Path, given: dict[str, Any], message_text: str
+) -> None:
+    out = tmp_path / "out"
+    for place in ({"out": out}, {"target": f"embedded:{out}"}):
+        with pytest.raises(InvalidRequest, match=f"^{message_text}"):
+            evaluate(**{"dataset": "lab", "policies": "flare", "limit": 2, **place, **given})
+    assert not out.exists()
+
+
 def test_a_failed_evaluation_is_reported(target: str) -> None:
     with pytest.raises(ScaarError, match="is failed: .*nowhere"):
         evaluate("lab", ["single_round"], target=target, indexes=["nowhere"], limit=2)
