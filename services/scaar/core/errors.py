@@ -19,9 +19,10 @@
 Foreign exceptions become one of these in the adapter that calls the library.
 """
 
+import copyreg
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 
 class ScaarError(Exception):
@@ -38,6 +39,10 @@ class ScaarError(Exception):
         """The text for the log and this machine's terminal only: paths, addresses, users, and
         messages of other software. A status never contains it."""
         self.metadata: Mapping[str, str] = metadata
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle the error as it is: its arguments are not those of its class."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

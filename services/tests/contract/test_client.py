@@ -1,9 +1,11 @@
 import asyncio
+import copy
+import pickle
 import re
 import threading
 import traceback
 import typing
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import fields, is_dataclass, replace
@@ -367,6 +369,23 @@ async def test_a_search_of_another_type_is_refused_by_the_name_of_its_field(
     async with open_client("dns:///127.0.0.1:1") as scaar:
         with pytest.raises(InvalidRequest, match=f"^{message_text}"):
             await scaar.search(**{"query": "Where?", **given})
+
+
+@pytest.mark.parametrize("copied", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidRequest.of("question", "must not be empty", detail="in line 3"),
+        NotFound("no index 'wiki'", index="wiki"),
+        Overloaded("16 answers are queued", retry_after_s=2.5),
+        BackendUnavailable("the retriever does not answer", retry_after_s=None),
+    ],
+)
+def test_errors_can_be_copied_and_pickled(
+    error: client.ScaarError, copied: Callable[[client.ScaarError], client.ScaarError]
+) -> None:
+    found = copied(error)
+    assert (type(found), str(found), vars(found)) == (type(error), str(error), vars(error))
 
 
 def test_errors_print_under_the_name_that_a_product_imports() -> None:
