@@ -24,6 +24,12 @@ from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.core.queries import FORMULATIONS
 from scaar.core.registry import Registry
 from scaar.core.triggers import TRIGGERS
+from scaar.core.types import Moment
+
+_COMBINED = (
+    {Moment.BEFORE_ANSWER, Moment.UNCERTAIN_DRAFT},
+    {Moment.BEFORE_ANSWER, Moment.AFTER_ANSWER},
+)
 
 
 def _problem(name: str, preset: Preset) -> str:
@@ -31,6 +37,12 @@ def _problem(name: str, preset: Preset) -> str:
         return f"its name is {preset.name!r}"
     if preset.trigger is not None and preset.trigger not in TRIGGERS:
         return TRIGGERS.unknown(preset.trigger)
+    if preset.trigger is None and Moment.UNCERTAIN_DRAFT in preset.moments:
+        return "it needs a trigger, since it retrieves for uncertain drafts"
+    if len(preset.moments) > 1 and set(preset.moments) not in _COMBINED:
+        return f"its moments cannot be combined: {', '.join(preset.moments)}"
+    if Moment.BEFORE_WINDOW in preset.moments and preset.window_tokens < 1:
+        return "its window_tokens must be at least 1, since it retrieves before windows"
     query = preset.query.formulation
     return "" if query in FORMULATIONS else FORMULATIONS.unknown(query)
 

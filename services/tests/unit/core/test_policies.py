@@ -1,6 +1,6 @@
 import enum
 import typing
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import product
 from typing import Any
 
@@ -11,6 +11,7 @@ from scaar.cli.completion import complete_setting
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import check_policy, combination_of
 from scaar.core.policies.effective_settings import effective_policy
+from scaar.core.policies.preset import Preset
 from scaar.core.policies.requirements import capabilities
 from scaar.core.policies.settings import (
     RECOMMENDED,
@@ -22,12 +23,14 @@ from scaar.core.policies.settings import (
     idle,
 )
 from scaar.core.queries import FORMULATIONS
+from scaar.core.registry import ExtensionInvalid
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     Capability,
     Granularity,
     LogprobKind,
     ModelDescription,
+    Moment,
     PolicyOverrides,
     PolicyRequest,
     RecommendedSettings,
@@ -337,3 +340,32 @@ def test_a_setting_without_effect_on_the_trigger_is_refused(
     (name,) = setting
     request = PolicyRequest("scaar", PolicyOverrides(trigger=trigger, **setting))
     assert wrong_fields(request) == [f"policy.{name}"]
+
+
+@pytest.mark.parametrize("preset", [each for each in PRESETS.values() if each.moments])
+def test_policies_of_packages_can_have_the_moments_of_the_built_in_ones(preset: Preset) -> None:
+    with PRESETS.with_parts({"mine": replace(preset, name="mine")}):
+        assert "mine" in PRESETS
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"moments": (Moment.UNCERTAIN_DRAFT,)}, "it needs a trigger, since it retrieves for unc"),
+        ({"moments": (Moment.BEFORE_WINDOW,)}, "its window_tokens must be at least 1"),
+        (
+            {"moments": (Moment.BEFORE_SENTENCE, Moment.AFTER_ANSWER)},
+            "its moments cannot be combined: before_sentence, after_answer",
+        ),
+        (
+            {"moments": (Moment.UNCERTAIN_DRAFT, Moment.ON_REQUEST), "trigger": "flare"},
+            "its moments cannot be combined: uncertain_draft, on_request",
+        ),
+    ],
+)
+def test_a_policy_that_no_answer_could_follow_is_refused(
+    given: dict[str, Any], problem: str
+) -> None:
+    part = replace(PRESETS["single_round"], name="mine", **given)
+    with pytest.raises(ExtensionInvalid, match=problem), PRESETS.with_parts({"mine": part}):
+        pass
