@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from pathlib import Path
 
 from scaar.client import Client, SyncClient
+from scaar.client.requests import each_of
 from scaar.client.sync_client import open_in_thread
 from scaar.compose import open_orchestrator, read_breakers
 from scaar.core.errors import StreamIncomplete
@@ -26,22 +27,26 @@ from scaar.orchestrator.settings import read_artefact
 
 
 @asynccontextmanager
-async def open_client(*, policy_files: Sequence[Path] = ()) -> AsyncIterator[Client]:
+async def open_client(
+    *, policy_files: Sequence[Path | str] | Path | str = ()
+) -> AsyncIterator[Client]:
     """Open a client for asyncio whose orchestrator runs in this process.
 
-    ``policy_files`` are artefacts of tuned policies, which requests can name.
+    ``policy_files`` are artefacts of tuned policies, one or several, which requests can name.
 
     Raises:
         NotFound: a file does not exist or cannot be read.
         DataCorrupt: a file contains no valid artefact; names the field.
     """
-    artefacts = [read_artefact(path) for path in policy_files]
+    artefacts = [read_artefact(Path(each)) for each in each_of(policy_files)]
     opening = open_orchestrator(breakers=read_breakers(), artefacts=artefacts)
     async with opening as (loop, catalog):
         yield Client(_EmbeddedAnswerer(loop), catalog)
 
 
-def open_sync_client(*, policy_files: Sequence[Path] = ()) -> AbstractContextManager[SyncClient]:
+def open_sync_client(
+    *, policy_files: Sequence[Path | str] | Path | str = ()
+) -> AbstractContextManager[SyncClient]:
     """Open a client for callers without an event loop whose orchestrator runs in this process.
 
     The arguments and errors are those of :func:`open_client`.

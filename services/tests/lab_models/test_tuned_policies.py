@@ -48,9 +48,10 @@ def test_a_question_is_answered_from_the_file_of_a_policy(
     assert provenance["policy"]["sources"]["theta"] == "artefact"
     shown = run_scaar("ask", question, "--policy-file", str(path))
     assert f"{NAME}: trigger learned (tuned), theta 0.6 (tuned)" in " ".join(shown.out.split())
-    with open_sync_client(policy_files=[path]) as client:
-        embedded = client.answer(question, policy=NAME)
-    assert embedded.answer == ran.records[-1]["answer"]
+    for given in ([path], str(path)):
+        with open_sync_client(policy_files=given) as client:
+            embedded = client.answer(question, policy=NAME)
+        assert embedded.answer == ran.records[-1]["answer"]
 
 
 def test_the_options_of_a_policy_file_are_checked(tmp_path: Path) -> None:
