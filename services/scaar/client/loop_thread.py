@@ -26,6 +26,9 @@ class LoopThread:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # Interrupted work is cancelled, and closes what it has opened.
+        if not self._closed:
+            self.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -81,15 +84,18 @@ class LoopThread:
         finally:
             self.run(leave())
 
-    def close(self, last: Coroutine[Any, Any, None]) -> None:
+    def close(self, last: Coroutine[Any, Any, None] | None = None) -> None:
         """Cancel the running tasks, run ``last``, and reject further work."""
 
         async def closing() -> None:
             running = asyncio.all_tasks() - {asyncio.current_task()}
             for task in running:
-                task.cancel()
+                # A second cancellation would end the cleanup that the first one started.
+                if not task.cancelling():
+                    task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
-            await last
+            if last is not None:
+                await last
             # Streams that another thread has not left, and can no longer leave.
             await asyncio.get_running_loop().shutdown_asyncgens()
 

@@ -255,13 +255,5 @@ def _evaluate_at(
 
 def _run(coroutine: Coroutine[Any, Any, _Value]) -> _Value:
     """Run a coroutine to its end in a thread of its own: a notebook has a running loop."""
-
-    async def end() -> None:
-        pass
-
     with LoopThread() as thread:
-        try:
-            return thread.run(coroutine)
-        finally:
-            # An interrupted evaluation is cancelled, and closes its files.
-            thread.close(end())
+        return thread.run(coroutine)

@@ -2,6 +2,7 @@ import asyncio
 import copy
 import pickle
 import re
+import signal
 import threading
 import traceback
 import typing
@@ -45,6 +46,7 @@ from scaar.client import (
     open_client,
     open_sync_client,
 )
+from scaar.client.loop_thread import opened_in_thread
 from scaar.core import errors
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
@@ -611,6 +613,24 @@ def test_the_synchronous_client_leaves_no_thread_and_no_log(
             pass
     assert set(threading.enumerate()) <= before
     assert not [record for record in caplog.records if record.name == "asyncio"]
+
+
+def test_an_opening_that_is_interrupted_closes_what_it_has_opened() -> None:
+    closed, main = [], threading.get_ident()
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[None]:
+        try:
+            signal.pthread_kill(main, signal.SIGINT)
+            await asyncio.sleep(60)
+            yield
+        finally:
+            await asyncio.sleep(0)
+            closed.append(True)
+
+    with pytest.raises(KeyboardInterrupt), opened_in_thread(opening()):
+        pass
+    assert closed == [True]
 
 
 async def test_errors_are_the_same_synchronously() -> None:
