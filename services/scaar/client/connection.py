@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 import grpc
 
 from scaar.client.requests import sendable_metadata
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.value_types import wrong_types
 from scaar.runtime.channel_tls import channel_credentials, checked_token, with_token
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.renewing_channel import CredentialsSource
@@ -95,6 +96,12 @@ async def open_connection(
     Raises:
         InvalidRequest: the target, a file, the metadata, the token or the timeout is invalid.
     """
+    wrong = [*wrong_types(target, str, "target"), *wrong_types(timeout_s, float, "timeout_s")]
+    if any(wrong_types(token, str | None, "token")):
+        # Without its value, which is a secret.
+        wrong.append(Violation("token", "must be text"))
+    if wrong:
+        raise InvalidRequest(wrong)
     check_target(target)
     if not 0 < timeout_s <= MAX_TIMEOUT_S:
         text = f"must be in (0, {MAX_TIMEOUT_S:g}], not {timeout_s:g}"

@@ -181,19 +181,21 @@ def setting_value(kind: type, value: float | str) -> float | str:
     raise ValueError(f"must be {words}, not {value!r}")
 
 
-def sendable_metadata(metadata: Mapping[str, str | bytes]) -> tuple[tuple[str, str | bytes], ...]:
+def sendable_metadata(metadata: Any) -> tuple[tuple[str, str | bytes], ...]:
     """Return the metadata in the form of gRPC.
 
     Raises:
         InvalidRequest: naming every key whose name or value gRPC does not accept.
     """
+    if not isinstance(metadata, Mapping) or not all(isinstance(each, str) for each in metadata):
+        raise InvalidRequest.of("metadata", "must map names to values")
     wrong = []
     for key, value in metadata.items():
         binary = key.lower().endswith("-bin")
         if not _METADATA_KEY.fullmatch(key.lower()):
             text = "must have only 0-9 a-z _ - . in its name, and not start with grpc-"
             wrong.append(Violation(f"metadata.{key}", text))
-        elif binary is not isinstance(value, bytes):
+        elif not isinstance(value, bytes if binary else str):
             text = "must be bytes if its name ends in -bin, and text otherwise"
             wrong.append(Violation(f"metadata.{key}", text))
         elif isinstance(value, str) and not _METADATA_TEXT.fullmatch(value):

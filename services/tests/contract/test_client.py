@@ -260,6 +260,12 @@ async def test_metadata_are_sent_with_every_call() -> None:
         ({"metadata": {"name": "fünf"}}, "metadata.name"),
         ({"metadata": {"name": b"bytes"}}, "metadata.name"),
         ({"metadata": {"name-bin": "text"}}, "metadata.name-bin"),
+        ({"metadata": {"name": 5}}, "metadata.name"),
+        ({"metadata": {5: "text"}}, "metadata"),
+        ({"metadata": [("name", "text")]}, "metadata"),
+        ({"token": b"secret"}, "token"),
+        ({"timeout_s": "5"}, "timeout_s"),
+        ({"timeout_s": None}, "timeout_s"),
         ({"timeout_s": 0.0}, "timeout_s"),
         ({"timeout_s": float("nan")}, "timeout_s"),
         ({"timeout_s": float("inf")}, "timeout_s"),
@@ -282,6 +288,12 @@ async def test_an_invalid_target_gets_an_error_that_says_what_to_write(
 ) -> None:
     with pytest.raises(InvalidRequest, match="^target: .*write .*:"):
         async with open_client(target):
+            pass
+
+
+async def test_a_target_that_is_no_text_is_rejected() -> None:
+    with pytest.raises(InvalidRequest, match="^target: must be text, not None"):
+        async with open_client(None):  # type: ignore[arg-type]
             pass
 
 
