@@ -34,7 +34,6 @@ Format = Annotated[
         "--format",
         help="Output format; json prints one object a line. Default: table on a terminal, "
         "markdown elsewhere.",
-        show_default=False,
     ),
 ]
 

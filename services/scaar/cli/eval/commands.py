@@ -49,9 +49,7 @@ def with_oracles(context: typer.Context) -> None:
     context.with_resource(oracle_parts())
 
 
-Folder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder of an evaluation.", show_default=False)
-]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of an evaluation.")]
 
 
 @app.command("run")
@@ -116,7 +114,6 @@ def ablate(
         typer.Argument(
             metavar="NAME",
             help=f"Ablation: {', '.join(ABLATIONS)}.",
-            show_default=False,
             autocompletion=complete_ablation,
         ),
     ],

@@ -17,13 +17,8 @@ if TYPE_CHECKING:
 
 
 def compare(
-    before: Annotated[
-        Path, typer.Argument(metavar="A", help="Folder of an evaluation.", show_default=False)
-    ],
-    after: Annotated[
-        Path,
-        typer.Argument(metavar="B", help="Folder of another evaluation.", show_default=False),
-    ],
+    before: Annotated[Path, typer.Argument(metavar="A", help="Folder of an evaluation.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="Folder of another evaluation.")],
     output: Format = None,
 ) -> None:
     """Compare two evaluations of the same questions.

@@ -24,13 +24,8 @@ from scaar.evaluator.studies.longtail.folder import LABELLING
 
 def export(
     results: EvaluationName,
-    export_format: Annotated[
-        ExportFormat, typer.Option("--format", help="Format of the export.", show_default=False)
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(metavar="PATH", help="File to write; for trec a folder.", show_default=False),
-    ],
+    export_format: Annotated[ExportFormat, typer.Option("--format", help="Format of the export.")],
+    out: Annotated[Path, typer.Option(metavar="PATH", help="File to write; for trec a folder.")],
     target: OptionalEvaluator = None,
 ) -> None:
     """Write results for other tools.
@@ -46,17 +41,12 @@ def export(
 
 def import_results(
     folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help=f"Folder with {' or '.join(EARLIER.values())}.", show_default=False
-        ),
+        Path, typer.Argument(metavar="DIR", help=f"Folder with {' or '.join(EARLIER.values())}.")
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR",
-            help="Folder for the database, a new one. Default: the folder itself.",
-            show_default=False,
+            metavar="DIR", help="Folder for the database, a new one. Default: the folder itself."
         ),
     ] = None,
 ) -> None:

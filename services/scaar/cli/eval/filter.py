@@ -48,9 +48,7 @@ def _filter() -> None:
 @app.command("fit")
 def fit(
     dataset: options.Dataset,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File for the filter.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the filter.")],
     labelling: Annotated[
         Labelling,
         typer.Option(

@@ -17,9 +17,7 @@ from scaar.evaluator.studies.gates.answered import read_answered
 def gates(
     sources: options.AnsweredSources,
     encoder: options.EncoderFolder,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the report.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")],
     answers: options.AnswerFields = "",
     repeats: Annotated[
         int,

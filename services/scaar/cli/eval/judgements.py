@@ -27,7 +27,6 @@ def judgements(
             metavar="DIR...",
             help="Folders of finished evaluations of the same questions; the first has "
             "no_retrieval and single_round without a gate.",
-            show_default=False,
         ),
     ],
     output: Format = None,
@@ -70,39 +69,23 @@ def judgements(
 
 def fit_gate(
     folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help="Folder of a finished evaluation with the gate.", show_default=False
-        ),
+        Path, typer.Argument(metavar="DIR", help="Folder of a finished evaluation with the gate.")
     ],
     gate: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="The gate.",
-            show_default=False,
-            autocompletion=complete_gate,
-        ),
+        str, typer.Option(metavar="NAME", help="The gate.", autocompletion=complete_gate)
     ],
     budget: Annotated[
         float,
         typer.Option(
-            metavar="SHARE",
-            min=0.001,
-            max=0.999,
-            help="Share of the questions to retrieve for.",
-            show_default=False,
+            metavar="SHARE", min=0.001, max=0.999, help="Share of the questions to retrieve for."
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File for the gate.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the gate.")],
     file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Gate file of the evaluation; the new file has its other fields. Default: none.",
-            show_default=False,
         ),
     ] = None,
     output: Format = None,

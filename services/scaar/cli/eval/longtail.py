@@ -53,19 +53,15 @@ def label(
         typer.Option(
             metavar="MODEL",
             help="Checkpoint of transformers: a folder, or a name on the Hugging Face hub.",
-            show_default=False,
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the labels.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the labels.")],
     frequencies: Annotated[
         str,
         typer.Option(
             metavar="SOURCE",
             help=f"Source of word frequencies: {ENGLISH}, {OWN} (the passages of the data set), or "
             f"a file of passages. Default: {OWN} for lab, else {ENGLISH}.",
-            show_default=False,
         ),
     ] = "",
     share: Annotated[
@@ -107,9 +103,7 @@ def label(
 
 @app.command("show")
 def show(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of labels.", show_default=False)
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of labels.")],
     tail: Annotated[
         str,
         typer.Option(
@@ -155,19 +149,13 @@ def show(
 
 @app.command("fit")
 def fit(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of labels.", show_default=False)
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="File for the gate's proxy.", show_default=False),
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of labels.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the gate's proxy.")],
     frequencies: Annotated[
         str,
         typer.Option(
             metavar="FILE",
             help="File of passages whose words were counted for the labels, if it was one.",
-            show_default=False,
         ),
     ] = "",
     by: Annotated[

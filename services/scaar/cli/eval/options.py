@@ -44,7 +44,6 @@ Policies = Annotated[
         metavar="NAME,...",
         help=f"Policies: {', '.join(PRESETS.built_in)}. Default: all except filco, dtr, "
         "dtr_reference, model_asks, quco and self_rag.",
-        show_default=False,
         autocompletion=complete_policies,
     ),
 ]
@@ -55,7 +54,6 @@ PolicyFiles = Annotated[
         metavar="FILE",
         help="Artefact of a tuned policy, written by scaar tune; repeatable. Without --policies, "
         "only these are evaluated.",
-        show_default=False,
     ),
 ]
 Dataset = Annotated[
@@ -63,7 +61,6 @@ Dataset = Annotated[
     typer.Option(
         metavar="NAME[:PATH]",
         help="Data set: lab, or NAME:PATH with its file (see `scaar dataset list`).",
-        show_default=False,
         autocompletion=complete_dataset,
     ),
 ]
@@ -73,7 +70,6 @@ AnsweredSources = Annotated[
         metavar="SOURCE...",
         help="Answered questions: the folder of a finished evaluation of no_retrieval and "
         "single_round, or NAME:FILE, a data set whose file contains both answers.",
-        show_default=False,
     ),
 ]
 AnswerFields = Annotated[
@@ -83,7 +79,6 @@ AnswerFields = Annotated[
         metavar="PREFIX",
         help="For NAME:FILE: the answers are in the fields PREFIX_no_retrieval and "
         "PREFIX_one_retrieval, and a chain of thought in PREFIX_cot_no_retrieval.",
-        show_default=False,
     ),
 ]
 EncoderFolder = Annotated[
@@ -92,16 +87,10 @@ EncoderFolder = Annotated[
         "--encoder",
         metavar="DIR",
         help="Folder of a sentence encoder, as written by scaar models export-encoder.",
-        show_default=False,
     ),
 ]
 Limit = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Number of questions. Default: all; for lab, 500.",
-        show_default=False,
-    ),
+    int | None, typer.Option(metavar="N", help="Number of questions. Default: all; for lab, 500.")
 ]
 Seed = Annotated[
     int | None,
@@ -109,23 +98,18 @@ Seed = Annotated[
         metavar="S",
         help="Seed of the sample of questions and of the split by entity; for lab, of the world. "
         "Default: 0; for lab, 2000.",
-        show_default=False,
     ),
 ]
 Style = Annotated[
     float | None,
     typer.Option(
-        metavar="RATE",
-        help="lab: fraction of questions answered with style words. Default: 1.",
-        show_default=False,
+        metavar="RATE", help="lab: fraction of questions answered with style words. Default: 1."
     ),
 ]
 TailShare = Annotated[
     float | None,
     typer.Option(
-        metavar="SHARE",
-        help="lab: fraction of questions about the long tail. Default: 0.5.",
-        show_default=False,
+        metavar="SHARE", help="lab: fraction of questions about the long tail. Default: 0.5."
     ),
 ]
 Freedom = Annotated[
@@ -134,21 +118,16 @@ Freedom = Annotated[
         metavar="RATE",
         help="lab: words without facts follow every statement, and this fraction of them varies "
         "freely: 0, 0.25, 0.5 or 1. Default: no such words.",
-        show_default=False,
     ),
 ]
 Aliases = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="File of aliases of the data set's answers.", show_default=False
-    ),
+    Path | None, typer.Option(metavar="FILE", help="File of aliases of the data set's answers.")
 ]
 Index = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
         help="Index to retrieve from. Default for lab: the index of its world.",
-        show_default=False,
         autocompletion=complete_index,
     ),
 ]
@@ -159,28 +138,17 @@ Indexes = Annotated[
         metavar="NAME[,NAME]",
         help="Index to retrieve from, or several indexes of the same passages to compare. "
         "Default for lab: the index of its world.",
-        show_default=False,
         autocompletion=complete_indexes,
     ),
 ]
-Out = Annotated[
-    Path, typer.Option(metavar="DIR", help="Folder for the results.", show_default=False)
-]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
 EvaluationName = Annotated[
-    str,
-    typer.Argument(
-        metavar="DIR|ID",
-        help="Folder of an evaluation, or with --target its id.",
-        show_default=False,
-    ),
+    str, typer.Argument(metavar="DIR|ID", help="Folder of an evaluation, or with --target its id.")
 ]
 OptionalOut = Annotated[
     Path | None,
     typer.Option(
-        "--out",
-        metavar="DIR",
-        help="Folder for the results of an evaluation on this machine.",
-        show_default=False,
+        "--out", metavar="DIR", help="Folder for the results of an evaluation on this machine."
     ),
 ]
 Target = Annotated[
@@ -192,7 +160,6 @@ Target = Annotated[
         help="Running evaluator that runs the evaluation instead, or a gRPC target such as "
         "dns:///HOST:PORT; embedded:DIR is an evaluator in this process with the folder's "
         "evaluations.",
-        show_default=False,
     ),
 ]
 RequestId = Annotated[
@@ -201,15 +168,12 @@ RequestId = Annotated[
         metavar="TEXT",
         help="Idempotency key, with --target: a repeated call with the same key returns the same "
         "evaluation. Default: random.",
-        show_default=False,
     ),
 ]
 Tenant = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
-        help=f"Tenant of the evaluation, with --target. Default: {DEFAULT_TENANT}.",
-        show_default=False,
+        metavar="NAME", help=f"Tenant of the evaluation, with --target. Default: {DEFAULT_TENANT}."
     ),
 ]
 Detach = Annotated[
@@ -230,7 +194,6 @@ OptionalConcurrency = Annotated[
         min=1,
         max=64,
         help=f"Number of questions answered concurrently. Default: {CONCURRENCY}.",
-        show_default=False,
     ),
 ]
 Addresses = Annotated[
@@ -240,7 +203,6 @@ Addresses = Annotated[
         metavar="[CONTROL=]HOST:PORT",
         help="Running orchestrator, or a gRPC target such as dns:///HOST:PORT; default: every part "
         "runs in this process. Repeat it as CONTROL=HOST:PORT for each scorer control.",
-        show_default=False,
     ),
 ]
 Scorers = Annotated[
@@ -250,7 +212,6 @@ Scorers = Annotated[
         metavar="NAME,...",
         help=f"Scorers: none for the scorer itself, or its controls: {', '.join(Control)}. "
         "Default: none.",
-        show_default=False,
     ),
 ]
 Gates = Annotated[
@@ -260,7 +221,6 @@ Gates = Annotated[
         metavar="NAME[:THRESHOLD],...",
         help="Also evaluate each retrieving policy behind a gate, or a router: "
         f"{', '.join(GATES.built_in)}. Default threshold: the gate's own.",
-        show_default=False,
         autocompletion=complete_gates,
     ),
 ]
@@ -269,7 +229,6 @@ Grid = Annotated[
     typer.Option(
         metavar="N",
         help="Number of thresholds theta for each policy, at quantiles of its trigger score.",
-        show_default=False,
     ),
 ]
 Timeout = Annotated[
@@ -290,25 +249,15 @@ CacheGenerations = Annotated[
         help="Cache generations, so that settings share them. Times are not measured.",
     ),
 ]
-Theta = Annotated[
-    str | None,
-    typer.Option(metavar="V,...", help=_values_help("theta"), show_default=False),
-]
-Alpha = Annotated[
-    str | None,
-    typer.Option(metavar="V,...", help=_values_help("alpha"), show_default=False),
-]
-TopK = Annotated[
-    str | None,
-    typer.Option(metavar="V,...", help=_values_help("top_k"), show_default=False),
-]
+Theta = Annotated[str | None, typer.Option(metavar="V,...", help=_values_help("theta"))]
+Alpha = Annotated[str | None, typer.Option(metavar="V,...", help=_values_help("alpha"))]
+TopK = Annotated[str | None, typer.Option(metavar="V,...", help=_values_help("top_k"))]
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=V,...",
         help=f"Values of any policy setting: {', '.join(SETTINGS)}; repeatable.",
-        show_default=False,
         autocompletion=complete_setting,
     ),
 ]

@@ -28,10 +28,9 @@ Folder = Annotated[
     typer.Argument(
         metavar="DIR",
         help="Folder of a finished evaluation of no_retrieval with the generator's model.",
-        show_default=False,
     ),
 ]
-Out = Annotated[Path, typer.Option(metavar="FILE", help="File for the gate.", show_default=False)]
+Out = Annotated[Path, typer.Option(metavar="FILE", help="File for the gate.")]
 Tokens = Annotated[
     int,
     typer.Option(metavar="N", min=1, max=256, help="Maximum number of tokens of an answer."),
@@ -46,7 +45,6 @@ def fit_probe(
         typer.Option(
             metavar="N,...",
             help="Layers to choose from. Default: at a third, half and two thirds of the depth.",
-            show_default=False,
         ),
     ] = "",
     tokens: Tokens = TOKENS,

@@ -81,9 +81,7 @@ def queries(
     drafts: Annotated[
         Path,
         typer.Option(
-            metavar="FILE",
-            help='File of drafts as JSON lines {"id", "draft"}, plain or gzip.',
-            show_default=False,
+            metavar="FILE", help='File of drafts as JSON lines {"id", "draft"}, plain or gzip.'
         ),
     ],
     out: options.Out,
@@ -128,7 +126,6 @@ def queries(
             metavar="LABEL",
             help="Formulation that the others are compared with. Default: "
             f"{' or '.join(REFERENCES)}, else the first.",
-            show_default=False,
         ),
     ] = None,
     concurrency: options.Concurrency = 4,

@@ -34,23 +34,17 @@ def report(
             metavar="DIR",
             help="Folder for the report. Default: the folder of the evaluation; required with "
             "--target, unless --format is given.",
-            show_default=False,
         ),
     ] = None,
     report_format: Annotated[
         ReportFormat | None,
-        typer.Option(
-            "--format",
-            help="Print the report in this format instead of writing files.",
-            show_default=False,
-        ),
+        typer.Option("--format", help="Print the report in this format instead of writing files."),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
             metavar="POLICY",
             help="Policy that the others are compared with. Default: scaar, if it was evaluated.",
-            show_default=False,
             autocompletion=complete_policy,
         ),
     ] = None,
@@ -60,7 +54,6 @@ def report(
             metavar="NAME",
             help="Measure by which settings are chosen, of the data set or any other. Default: f1 "
             "for free-form answers.",
-            show_default=False,
         ),
     ] = None,
     resamples: Annotated[
@@ -135,20 +128,13 @@ def _report_hosted(
 
 
 def join(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR", help="Folders of evaluations.", show_default=False),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="Folder for the report, a new one.", show_default=False),
-    ],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of evaluations.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report, a new one.")],
     measure: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="Measure by which settings are chosen. Default: f1 for free-form answers.",
-            show_default=False,
         ),
     ] = None,
     resamples: Annotated[

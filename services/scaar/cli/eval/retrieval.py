@@ -52,7 +52,6 @@ def retrieval(
             metavar="NAME:PATH",
             help="beir:DIR for a folder in BEIR's layout, trec:TOPICS for a file of topics, or a "
             "data set whose questions name their supporting passages (see `scaar dataset list`).",
-            show_default=False,
         ),
     ],
     index: Annotated[
@@ -60,7 +59,6 @@ def retrieval(
         typer.Option(
             metavar="NAME",
             help="Index to search. Default for lab: the index of its world.",
-            show_default=False,
             autocompletion=complete_index,
         ),
     ] = None,
@@ -68,8 +66,7 @@ def retrieval(
         str, typer.Option(metavar="NAME", help="beir: split whose judgements are used.")
     ] = TEST,
     qrels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="trec: file of judgements.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="trec: file of judgements.")
     ] = None,
     measures: Annotated[
         str,
@@ -81,14 +78,10 @@ def retrieval(
             metavar="N",
             help=f"Passages of a ranking, 1 to {MAX_DEPTH:,}; hybrid or reranked, to "
             f"{MAX_STAGED_DEPTH}. Default: the maximum.",
-            show_default=False,
         ),
     ] = None,
     run: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File for the rankings, as a TREC run.", show_default=False
-        ),
+        Path | None, typer.Option(metavar="FILE", help="File for the rankings, as a TREC run.")
     ] = None,
     mode: search_options.Mode = SearchMode.INDEX,
     rrf_k: search_options.RrfK = None,

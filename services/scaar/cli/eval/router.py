@@ -31,15 +31,9 @@ def _router() -> None:
 def fit(
     folders: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="DIR...",
-            help="Folders of finished evaluations with the policies.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="DIR...", help="Folders of finished evaluations with the policies."),
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File for the router.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the router.")],
     policies: Annotated[
         str,
         typer.Option(metavar="NAME,...", help="Policies to choose from, the simplest first."),
@@ -54,7 +48,6 @@ def fit(
             metavar=f"NAME|{OMIT}",
             help="Policy for questions that none answers, or omit to leave them out. Default: the "
             "last policy for a multi-hop data set, else the first that retrieves.",
-            show_default=False,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the split by entity.")] = 0,

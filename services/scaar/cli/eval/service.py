@@ -23,7 +23,7 @@ from scaar.core.evaluations import (
 from scaar.core.ports import Evaluator
 from scaar.evaluator.records import Question
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the evaluation.", show_default=False)]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the evaluation.")]
 _Value = TypeVar("_Value")
 
 
@@ -113,7 +113,6 @@ def list_evaluations(
             metavar="STATE,...",
             help=f"Show only evaluations in these states: {', '.join(EvaluationState)}. "
             "Default: all.",
-            show_default=False,
         ),
     ] = "",
     limit: Annotated[

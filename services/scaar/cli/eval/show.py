@@ -23,14 +23,9 @@ from scaar.evaluator.store.folder import read_results
 
 def show(
     results: EvaluationName,
-    question: Annotated[
-        str, typer.Option(metavar="ID", help="Id of the question.", show_default=False)
-    ],
+    question: Annotated[str, typer.Option(metavar="ID", help="Id of the question.")],
     setting: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LABEL", help="Label of one setting. Default: all.", show_default=False
-        ),
+        str | None, typer.Option(metavar="LABEL", help="Label of one setting. Default: all.")
     ] = None,
     target: OptionalEvaluator = None,
 ) -> None:

@@ -18,9 +18,7 @@ from scaar.evaluator.studies.gates.answered import read_answered
 def fit_skr(
     sources: options.AnsweredSources,
     encoder: options.EncoderFolder,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File for the gate.", show_default=False)
-    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the gate.")],
     answers: options.AnswerFields = "",
     neighbours: Annotated[
         int, typer.Option(metavar="K", min=1, max=1_000, help="Number of neighbours that vote.")

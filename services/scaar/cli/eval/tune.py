@@ -51,7 +51,6 @@ def tune_policy(
             metavar="NAME[:PATH]",
             help="Data set: lab, or NAME:PATH with its file (see `scaar dataset list`). "
             "questions:PATH is a file of questions without answers.",
-            show_default=False,
             autocompletion=complete_dataset,
         ),
     ],
@@ -60,16 +59,11 @@ def tune_policy(
         typer.Option(
             metavar="FILE",
             help="File of the artefact. Its name without .json is the name of the policy.",
-            show_default=False,
         ),
     ],
     budget: Annotated[
         float | None,
-        typer.Option(
-            metavar="N",
-            help="Retrieval budget: mean number of searches per question.",
-            show_default=False,
-        ),
+        typer.Option(metavar="N", help="Retrieval budget: mean number of searches per question."),
     ] = None,
     catch: Annotated[
         float | None,
@@ -77,15 +71,13 @@ def tune_policy(
             metavar="SHARE",
             help="Instead of --budget: with 95% confidence, at least this share of the answers, "
             "such as 0.95, has no wrong draft that is accepted unchecked.",
-            show_default=False,
         ),
     ] = None,
     only: Annotated[
         Part | None,
         typer.Option(
             help="Tune only the threshold of --policy; the questions need no answers. Default: "
-            "also trigger, query, mask_below, exclude_seen and top_k.",
-            show_default=False,
+            "also trigger, query, mask_below, exclude_seen and top_k."
         ),
     ] = None,
     seed: Annotated[
@@ -94,15 +86,12 @@ def tune_policy(
             metavar="S",
             help="Seed of the sample of questions; for lab, of the world. Repeatable: the "
             "questions of all seeds are used. Default: 0; for lab, 2000.",
-            show_default=False,
         ),
     ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
-            metavar="N",
-            help="Number of questions for each seed. Default: all; for lab, 500.",
-            show_default=False,
+            metavar="N", help="Number of questions for each seed. Default: all; for lab, 500."
         ),
     ] = None,
     triggers: tune_options.Triggers = None,
@@ -121,7 +110,6 @@ def tune_policy(
         typer.Option(
             metavar="NAME",
             help="With --only threshold: the policy. Default: scaar.",
-            show_default=False,
             autocompletion=complete_policy,
         ),
     ] = None,
@@ -131,7 +119,6 @@ def tune_policy(
             "--set",
             metavar="NAME=VALUE",
             help=f"With --only threshold: settings of the policy. {SETTING_HELP}",
-            show_default=False,
             autocompletion=complete_setting,
         ),
     ] = None,
@@ -141,7 +128,6 @@ def tune_policy(
             metavar="DIR",
             help="Folder of the answers made so far, with which the same command resumes. "
             "Default: FILE without .json, with .tuning.",
-            show_default=False,
         ),
     ] = None,
     style: options.Style = None,

@@ -23,7 +23,6 @@ Triggers = Annotated[
         metavar="NAME,...",
         help="Triggers to choose from. Default: flare, exp_raw, perplexity, surprisal_sum and "
         "learned, as far as the model serves them.",
-        show_default=False,
     ),
 ]
 Queries = Annotated[
@@ -32,7 +31,6 @@ Queries = Annotated[
         "--query",
         metavar="NAME,...",
         help="Query formulations to choose from. Default: current_sentence and span_masked.",
-        show_default=False,
     ),
 ]
 Alphas = Annotated[
@@ -42,7 +40,6 @@ Alphas = Annotated[
         metavar="V,...",
         help="Shares of words in the query to choose from, in percent, for the queries pfq, "
         "fused and bridged. Default: that of the model or the policy.",
-        show_default=False,
     ),
 ]
 SearchModes = Annotated[
@@ -52,7 +49,6 @@ SearchModes = Annotated[
         metavar="MODE,...",
         help="Modes of a search to choose from: index (as the index was built), words, vectors, "
         "hybrid. Default: index.",
-        show_default=False,
     ),
 ]
 Reranks = Annotated[
@@ -61,7 +57,6 @@ Reranks = Annotated[
         "--rerank",
         metavar="ORDER,...",
         help="Orders of the passages found to choose from: none, cross_encoder. Default: none.",
-        show_default=False,
     ),
 ]
 Labels = Annotated[
@@ -71,7 +66,6 @@ Labels = Annotated[
         metavar="NAME,...",
         help="What learned triggers predict: wrong (the draft is wrong; lab only) and benefit "
         "(the expected benefit of a retrieval). Default: both in the lab, elsewhere benefit.",
-        show_default=False,
     ),
 ]
 LatencyWeight = Annotated[
@@ -90,7 +84,6 @@ UnitTimes = Annotated[
         metavar="NAME=MS",
         help="Time of a unit in the cost model, in milliseconds, instead of the measured one: "
         f"{', '.join(UNITS)}. Repeatable; nothing is timed if all are given.",
-        show_default=False,
     ),
 ]
 LearningCurve = Annotated[
@@ -99,7 +92,6 @@ LearningCurve = Annotated[
         metavar="N,...",
         help="With --budget: also tune on these numbers of questions, and measure each choice on "
         "the questions of the other folds.",
-        show_default=False,
     ),
 ]
 Drafts = Annotated[
@@ -109,7 +101,6 @@ Drafts = Annotated[
         metavar="FILE",
         help="File of the labelled drafts of the chosen policy, one JSON object a line: both "
         "labels, the signals, and the learned scores out of fold.",
-        show_default=False,
     ),
 ]
 ReportFile = Annotated[
@@ -118,7 +109,6 @@ ReportFile = Annotated[
         "--report",
         metavar="FILE",
         help="File of the whole report as JSON: candidates, estimates, labels, learning curve.",
-        show_default=False,
     ),
 ]
 

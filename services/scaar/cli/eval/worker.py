@@ -38,7 +38,6 @@ def worker(
         typer.Option(
             metavar="N",
             help="Number of processes. Default: the setting SCAAR_EVALUATOR_WORKER_PROCESSES.",
-            show_default=False,
         ),
     ] = None,
     orchestrator: Annotated[
@@ -47,7 +46,6 @@ def worker(
             metavar="HOST:PORT",
             help="Address of the orchestrator, or a gRPC target. Default: the setting "
             "SCAAR_EVALUATOR_ORCHESTRATOR_TARGET.",
-            show_default=False,
         ),
     ] = None,
     metrics_address: Annotated[
@@ -56,7 +54,6 @@ def worker(
             metavar="HOST:PORT",
             help="Address of the metrics endpoint; port 0 takes a free port. Default: the setting "
             "SCAAR_EVALUATOR_METRICS_ADDRESS, else no metrics.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:
