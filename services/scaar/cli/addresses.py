@@ -83,6 +83,5 @@ OptionalEvaluator = Annotated[
         metavar="HOST:PORT",
         help="Running evaluator that has the evaluation, a gRPC target such as "
         "dns:///HOST:PORT, or embedded:DIR. Default: a folder of this machine.",
-        show_default=False,
     ),
 ]

@@ -26,17 +26,14 @@ Name = Annotated[
     typer.Argument(
         metavar="NAME",
         help="Name of the data set, as in `scaar dataset list`.",
-        show_default=False,
         autocompletion=complete_dataset,
     ),
 ]
 File = Annotated[
-    Path | None,
-    typer.Argument(metavar="PATH", help="File of the data set; lab has none.", show_default=False),
+    Path | None, typer.Argument(metavar="PATH", help="File of the data set; lab has none.")
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option(metavar="S", help="lab: seed of the world. Default: 2000.", show_default=False),
+    int | None, typer.Option(metavar="S", help="lab: seed of the world. Default: 2000.")
 ]
 
 
@@ -55,21 +52,15 @@ def show(
     aliases: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="2wikimultihopqa: file of answer aliases, id_aliases.json.",
-            show_default=False,
+            metavar="FILE", help="2wikimultihopqa: file of answer aliases, id_aliases.json."
         ),
     ] = None,
     sha256: Annotated[
-        str,
-        typer.Option(
-            metavar="HEX", help="Expected SHA-256 checksum of the file.", show_default=False
-        ),
+        str, typer.Option(metavar="HEX", help="Expected SHA-256 checksum of the file.")
     ] = "",
     seed: Seed = None,
     count: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="lab: number of questions.", show_default=False),
+        int | None, typer.Option(metavar="N", help="lab: number of questions.")
     ] = None,
     style: options.Style = None,
     tail_share: options.TailShare = None,
@@ -112,7 +103,6 @@ def passages(
             metavar="FILE",
             help="File for the passages, as JSON lines, compressed if the name ends in .gz. It "
             "must not exist.",
-            show_default=False,
         ),
     ],
     seed: Seed = None,

@@ -60,7 +60,6 @@ def _before(
             metavar="FILE",
             help="YAML file with a section of settings for each service; environment variables "
             "override it.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:

@@ -49,8 +49,7 @@ from scaar.orchestrator.settings import OrchestratorSettings
 def ask(
     context: typer.Context,
     question: Annotated[
-        str | None,
-        typer.Argument(metavar="QUESTION", help="Question to answer.", show_default=False),
+        str | None, typer.Argument(metavar="QUESTION", help="Question to answer.")
     ] = None,
     policy: Annotated[
         str | None,
@@ -59,7 +58,6 @@ def ask(
             help=f"Retrieval policy: {', '.join(PRESETS.built_in)}, of an installed package, or a "
             "tuned policy of the orchestrator. Default: the orchestrator's default policy, scaar "
             "unless it is set.",
-            show_default=False,
             autocompletion=complete_policy,
         ),
     ] = None,
@@ -67,39 +65,20 @@ def ask(
     allow_mismatch: AllowMismatch = False,
     trigger: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help=choice_help("trigger"),
-            show_default=False,
-            autocompletion=complete_trigger,
-        ),
+        typer.Option(metavar="NAME", help=choice_help("trigger"), autocompletion=complete_trigger),
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help=choice_help("query"),
-            show_default=False,
-            autocompletion=complete_query,
-        ),
+        typer.Option(metavar="NAME", help=choice_help("query"), autocompletion=complete_query),
     ] = None,
     gate: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help=choice_help("gate"),
-            show_default=False,
-            autocompletion=complete_gate,
-        ),
+        typer.Option(metavar="NAME", help=choice_help("gate"), autocompletion=complete_gate),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help=SETTING_HELP,
-            show_default=False,
-            autocompletion=complete_setting,
+            "--set", metavar="NAME=VALUE", help=SETTING_HELP, autocompletion=complete_setting
         ),
     ] = None,
     index: Annotated[
@@ -113,7 +92,6 @@ def ask(
             metavar="FILE",
             help='JSON file of a conversation, [{"role": "user", "content": "..."}, ...], instead '
             "of QUESTION; its last message is the question. - is standard input.",
-            show_default=False,
         ),
     ] = None,
     rewrite: Annotated[
@@ -146,7 +124,6 @@ def ask(
             metavar="FILE",
             help='File of questions as JSON lines {"id", "question"}, instead of QUESTION; '
             "requires --out.",
-            show_default=False,
         ),
     ] = None,
     out: Annotated[
@@ -155,7 +132,6 @@ def ask(
             metavar="FILE",
             help="File for the answers of --file, as JSON lines. Questions that it already "
             "answers are skipped.",
-            show_default=False,
         ),
     ] = None,
     retry_failed: Annotated[

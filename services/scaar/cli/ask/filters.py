@@ -16,7 +16,6 @@ Filters = Annotated[
         metavar="FIELD=VALUE[,VALUE]",
         help="Retrieve only passages whose metadata field has one of the values; repeatable, and "
         "all filters must match. Quote a value that contains a comma.",
-        show_default=False,
     ),
 ]
 

@@ -17,7 +17,6 @@ PolicyFile = Annotated[
         metavar="FILE",
         help="Artefact of a tuned policy, written by scaar tune, instead of --policy. With "
         "--address, name a tuned policy of the orchestrator with --policy.",
-        show_default=False,
     ),
 ]
 AllowMismatch = Annotated[

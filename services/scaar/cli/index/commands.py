@@ -49,13 +49,7 @@ app = typer.Typer(help="Build, inspect and change indexes of passages.", no_args
 
 MAX_WAIT_S = 7 * 86_400
 Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME",
-        help="Name of the index.",
-        show_default=False,
-        autocompletion=complete_index,
-    ),
+    str, typer.Argument(metavar="NAME", help="Name of the index.", autocompletion=complete_index)
 ]
 _CORPUS = typer.Option(
     metavar="FILE",
@@ -88,7 +82,6 @@ Encoder = Annotated[
         metavar="DIR",
         help="Sentence encoder (ONNX) of a dense index. Default: the setting "
         "SCAAR_RETRIEVER_ENCODER.",
-        show_default=False,
     ),
 ]
 
@@ -98,16 +91,10 @@ def build(
     corpus: Annotated[Path | None, _CORPUS] = None,
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Name of the index.",
-            show_default=False,
-            autocompletion=complete_index,
-        ),
+        typer.Argument(metavar="NAME", help="Name of the index.", autocompletion=complete_index),
     ] = None,
     index: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Same as the argument NAME.", show_default=False),
+        str | None, typer.Option(metavar="NAME", help="Same as the argument NAME.")
     ] = None,
     metadata: Annotated[
         list[str] | None,
@@ -115,7 +102,6 @@ def build(
             metavar="FIELD[,FIELD]",
             help="Metadata fields to store and to filter by; repeatable. Passages must have no "
             "others.",
-            show_default=False,
         ),
     ] = None,
     ignore_metadata: IgnoreMetadata = False,
@@ -132,7 +118,6 @@ def build(
             min=0,
             max=MAX_SEED,
             help=f"With --lab: seed of the world. Default: {LAB_SEED}.",
-            show_default=False,
         ),
     ] = None,
     replace: Annotated[
@@ -309,12 +294,10 @@ def verify(
 def delete(
     name: Name,
     passage_ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", help="Ids of passages.", show_default=False),
+        list[str] | None, typer.Argument(metavar="ID", help="Ids of passages.")
     ] = None,
     ids: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File of further ids, one a line.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="File of further ids, one a line.")
     ] = None,
     target: RetrieverAddress = EMBEDDED,
 ) -> None:

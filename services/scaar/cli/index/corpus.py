@@ -33,7 +33,6 @@ def split(
             metavar="FILE",
             help='File of documents as JSON lines {"id", "title", "text", "metadata"}, plain or '
             "gzip.",
-            show_default=False,
         ),
     ],
     out: Annotated[
@@ -42,7 +41,6 @@ def split(
             metavar="FILE",
             help="File for the passages, as JSON lines, compressed if the name ends in .gz. It "
             "must not exist.",
-            show_default=False,
         ),
     ],
     words: Annotated[

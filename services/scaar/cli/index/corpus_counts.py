@@ -32,15 +32,11 @@ def count(
             help="Files of texts, in the layouts of `scaar index build`: JSON lines {"
             '"id", "title", "text"} or .tsv, plain or gzip. Best the text that the model was '
             "trained on.",
-            show_default=False,
         ),
     ] = None,
     *,
     out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE", help="File for the counts. It must not exist.", show_default=False
-        ),
+        Path, typer.Option(metavar="FILE", help="File for the counts. It must not exist.")
     ],
     lab: Annotated[
         str | None,
@@ -48,7 +44,6 @@ def count(
             metavar="MODEL",
             help="Count the text that a model of the lab was trained on, such as lab-lm, which is "
             "generated again in some minutes.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -79,23 +74,15 @@ def count(
 
 def lookup(
     file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="File written by `scaar corpus count`.", show_default=False
-        ),
+        Path, typer.Argument(metavar="FILE", help="File written by `scaar corpus count`.")
     ],
     entity: Annotated[
-        str,
-        typer.Argument(
-            metavar="ENTITY", help="Name, date or number, of any words.", show_default=False
-        ),
+        str, typer.Argument(metavar="ENTITY", help="Name, date or number, of any words.")
     ],
     other: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ENTITY2]",
-            help="Entity to look for in the same texts within the window.",
-            show_default=False,
+            metavar="[ENTITY2]", help="Entity to look for in the same texts within the window."
         ),
     ] = None,
     window: Annotated[

@@ -19,38 +19,27 @@ class SearchKind(StrEnum):
 
 
 Metric = Annotated[
-    VectorMetric | None,
-    typer.Option(help="Similarity measure of vectors. Default: ip.", show_default=False),
+    VectorMetric | None, typer.Option(help="Similarity measure of vectors. Default: ip.")
 ]
 Search = Annotated[
     SearchKind | None,
-    typer.Option(
-        help="Search method of vectors: all of them, or an HNSW graph. Default: exact.",
-        show_default=False,
-    ),
+    typer.Option(help="Search method of vectors: all of them, or an HNSW graph. Default: exact."),
 ]
 _GRAPH = HnswSettings()
 HnswM = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", help=f"HNSW: neighbours of a vector. Default: {_GRAPH.m}.", show_default=False
-    ),
+    typer.Option(metavar="N", help=f"HNSW: neighbours of a vector. Default: {_GRAPH.m}."),
 ]
 HnswEfConstruction = Annotated[
     int | None,
     typer.Option(
         metavar="N",
         help=f"HNSW: candidates when a vector is added. Default: {_GRAPH.ef_construction}.",
-        show_default=False,
     ),
 ]
 HnswEfSearch = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        help=f"HNSW: candidates of a search. Default: {_GRAPH.ef_search}.",
-        show_default=False,
-    ),
+    typer.Option(metavar="N", help=f"HNSW: candidates of a search. Default: {_GRAPH.ef_search}."),
 ]
 
 

@@ -24,7 +24,6 @@ From = Annotated[
         metavar="PATH",
         help="Folder of documents, or one document: Markdown, HTML, plain text, PDF, docx; "
         "repeatable. The same command again takes up what changed and drops what went.",
-        show_default=False,
     ),
 ]
 PassageWords = Annotated[
@@ -34,7 +33,6 @@ PassageWords = Annotated[
         min=MIN_WORDS,
         max=MAX_WORDS,
         help=f"With --from: maximum number of words of a passage. Default: {PASSAGE_WORDS}.",
-        show_default=False,
     ),
 ]
 UrlPrefix = Annotated[
@@ -43,7 +41,6 @@ UrlPrefix = Annotated[
         metavar="URL",
         help="With --from: URL of the folder. The URL of a document, to which citations link, is "
         "this and its path, unless the document states its own.",
-        show_default=False,
     ),
 ]
 MaxFileMb = Annotated[
@@ -53,7 +50,6 @@ MaxFileMb = Annotated[
         min=0.001,
         max=LARGEST_FILE_MB,
         help=f"With --from: maximum size of a file, in megabytes. Default: {MAX_FILE_MB:g}.",
-        show_default=False,
     ),
 ]
 Strict = Annotated[
@@ -76,7 +72,6 @@ WatchEvery = Annotated[
         max=MAX_WATCH_S,
         help=f"With --watch: time between two checks for changes, in seconds. Default: "
         f"{WATCH_EVERY_S:g}.",
-        show_default=False,
     ),
 ]
 

@@ -27,9 +27,7 @@ _INDENT = "   "
 
 
 def search(
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="Text to search for.", show_default=False)
-    ],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Text to search for.")],
     index: Annotated[
         str,
         typer.Option(metavar="NAME", help="Index to search.", autocompletion=complete_index),
@@ -40,11 +38,7 @@ def search(
     filters: Filters = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ID",
-            help="Id of a passage that is not returned; repeatable.",
-            show_default=False,
-        ),
+        typer.Option(metavar="ID", help="Id of a passage that is not returned; repeatable."),
     ] = None,
     mode: options.Mode = SearchMode.INDEX,
     rrf_k: options.RrfK = None,

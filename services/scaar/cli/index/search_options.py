@@ -22,7 +22,6 @@ RrfK = Annotated[
     typer.Option(
         metavar="N",
         help=f"Hybrid: constant added to a rank, 1 to {MAX_RRF_K:,}. Default: {_HYBRID.rrf_k}.",
-        show_default=False,
     ),
 ]
 Weights = Annotated[
@@ -30,7 +29,6 @@ Weights = Annotated[
     typer.Option(
         metavar="WORDS,VECTORS",
         help="Hybrid: weights of the rankings by words and by vectors. Default: 1,1.",
-        show_default=False,
     ),
 ]
 Candidates = Annotated[
@@ -39,7 +37,6 @@ Candidates = Annotated[
         metavar="N",
         help=f"Hybrid: passages of each ranking, 1 to {MAX_CANDIDATES:,}. Default: "
         f"{_HYBRID.candidates}.",
-        show_default=False,
     ),
 ]
 Rerank = Annotated[
@@ -52,7 +49,6 @@ RerankDepth = Annotated[
         metavar="N",
         help=f"Passages that the cross-encoder reads, 1 to {MAX_RERANK_DEPTH}. Default: "
         f"{RerankSettings().depth}.",
-        show_default=False,
     ),
 ]
 

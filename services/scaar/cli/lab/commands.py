@@ -51,8 +51,7 @@ def questions(
         Split | None,
         typer.Option(
             help="Ask about known films (head) or unseen films (tail) only. Default: both, "
-            "alternately.",
-            show_default=False,
+            "alternately."
         ),
     ] = None,
     style: Annotated[
@@ -69,7 +68,6 @@ def questions(
         typer.Option(
             metavar="WORDS/FACTS/RATE[/padded]",
             help="Ask for facts of a film in a sentence of this form instead, such as 12/2/0.5.",
-            show_default=False,
         ),
     ] = None,
     freedom: options.Freedom = None,

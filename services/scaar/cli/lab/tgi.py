@@ -25,7 +25,6 @@ def tgi(
             metavar="KIND[=TIMES]",
             help="Fault to inject into every generation, or into the first TIMES; an unknown KIND "
             "prints the list.",
-            show_default=False,
         ),
     ] = None,
     max_concurrent_requests: Annotated[

@@ -18,16 +18,10 @@ def export_scorer(
             metavar="MODEL",
             help="Folder of a cross-encoder with one logit; without an ONNX file in it, the export "
             "needs scaar[scorer,transformers].",
-            show_default=False,
         ),
     ],
-    to: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="Model repository to write.", show_default=False),
-    ],
-    backend: Annotated[
-        Backend, typer.Option(help="Triton back end that runs the model.", show_default=False)
-    ],
+    to: Annotated[Path, typer.Option(metavar="DIR", help="Model repository to write.")],
+    backend: Annotated[Backend, typer.Option(help="Triton back end that runs the model.")],
     max_batch_size: Annotated[
         int,
         typer.Option(
@@ -52,18 +46,13 @@ def export_scorer(
 def build_engine(
     repository: Annotated[
         Path,
-        typer.Argument(
-            metavar="DIR",
-            help="Model repository, exported with --backend tensorrt.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="DIR", help="Model repository, exported with --backend tensorrt."),
     ],
     cache: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             help="Cache of engines. Default: the folder engines beside the repository.",
-            show_default=False,
         ),
     ] = None,
     precision: Annotated[
@@ -96,10 +85,9 @@ def export_encoder(
             metavar="MODEL",
             help="Folder of a sentence encoder; without an ONNX file in it, the export needs "
             "scaar[scorer,transformers].",
-            show_default=False,
         ),
     ],
-    to: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.", show_default=False)],
+    to: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write.")],
 ) -> None:
     """Export a sentence encoder to ONNX.
 

@@ -111,19 +111,10 @@ def show(
 @app.command("explain")
 def explain(
     id_: of.Id,
-    theta: Annotated[
-        float | None, typer.Option(metavar="THETA", help="Threshold.", show_default=False)
-    ] = None,
-    trigger: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Trigger.", show_default=False)
-    ] = None,
+    theta: Annotated[float | None, typer.Option(metavar="THETA", help="Threshold.")] = None,
+    trigger: Annotated[str | None, typer.Option(metavar="NAME", help="Trigger.")] = None,
     policy: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Published policy. Default: the answer's.",
-            show_default=False,
-        ),
+        str, typer.Option(metavar="NAME", help="Published policy. Default: the answer's.")
     ] = "",
     address: of.Address = of.LOCAL_RECORDS,
     output: Format = None,
@@ -163,7 +154,7 @@ def explain(
 
 @app.command("export")
 def export(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="New file.", show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
     tenant: of.Tenant = "",
     policy: of.Policy = "",
     request_id: of.RequestId = "",
@@ -191,8 +182,7 @@ def export(
 @app.command("delete")
 def delete(
     ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids of records.", show_default=False),
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of records.")
     ] = None,
     tenant: of.Tenant = "",
     request_id: of.RequestId = "",
@@ -215,16 +205,9 @@ def delete(
 
 @app.command("feedback")
 def feedback(
-    id_: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help="Id of the record or of the request.", show_default=False
-        ),
-    ],
-    verdict: Annotated[Verdict, typer.Argument(help="The verdict.", show_default=False)],
-    comment: Annotated[
-        str, typer.Option(metavar="TEXT", help="A comment.", show_default=False)
-    ] = "",
+    id_: Annotated[str, typer.Argument(metavar="ID", help="Id of the record or of the request.")],
+    verdict: Annotated[Verdict, typer.Argument(help="The verdict.")],
+    comment: Annotated[str, typer.Option(metavar="TEXT", help="A comment.")] = "",
     address: of.Address = of.LOCAL_RECORDS,
 ) -> None:
     """Store the verdict of a user on an answer."""
@@ -236,7 +219,7 @@ def feedback(
 
 @app.command("questions")
 def questions(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="New file.", show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
     verdict: Annotated[
         Verdict, typer.Option(help="Questions whose answers have this verdict.")
     ] = Verdict.CORRECT,

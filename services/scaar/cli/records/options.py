@@ -25,36 +25,21 @@ Address = Annotated[
         "opens the database of SCAAR_RECORDS_DATABASE.",
     ),
 ]
-Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the record.", show_default=False)]
-Tenant = Annotated[
-    str, typer.Option(metavar="NAME", help="Only records of this tenant.", show_default=False)
-]
-RequestId = Annotated[
-    str, typer.Option(metavar="ID", help="Only records of this request id.", show_default=False)
-]
-Policy = Annotated[
-    str, typer.Option(metavar="NAME", help="Only records of this policy.", show_default=False)
-]
-Index = Annotated[
-    str, typer.Option(metavar="NAME", help="Only records of this index.", show_default=False)
-]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the record.")]
+Tenant = Annotated[str, typer.Option(metavar="NAME", help="Only records of this tenant.")]
+RequestId = Annotated[str, typer.Option(metavar="ID", help="Only records of this request id.")]
+Policy = Annotated[str, typer.Option(metavar="NAME", help="Only records of this policy.")]
+Index = Annotated[str, typer.Option(metavar="NAME", help="Only records of this index.")]
 Since = Annotated[
     str,
     typer.Option(
         metavar="TIME",
         help="Only answers from this time on, RFC 3339, such as 2026-03-01T00:00:00Z.",
-        show_default=False,
     ),
 ]
-Until = Annotated[
-    str,
-    typer.Option(metavar="TIME", help="Only answers before this time.", show_default=False),
-]
+Until = Annotated[str, typer.Option(metavar="TIME", help="Only answers before this time.")]
 Text = Annotated[
-    str,
-    typer.Option(
-        metavar="TEXT", help="Only answers whose question or answer has it.", show_default=False
-    ),
+    str, typer.Option(metavar="TEXT", help="Only answers whose question or answer has it.")
 ]
 WithVerdict = Annotated[
     Verdict | None, typer.Option("--verdict", help="Only answers with this verdict.")

@@ -41,7 +41,6 @@ _ForConsole = Annotated[
         metavar="HOST:PORT",
         help="Console only: address of that service, a gRPC target. Default: the setting "
         "SCAAR_CONSOLE_*_TARGET.",
-        show_default=False,
     ),
 ]
 _CHECKED = (GeneratorServicer, ScorerServicer, EvaluatorServicer, RecordsServicer)
@@ -51,20 +50,12 @@ _BackEnd = Annotated[
         metavar="HOST:PORT",
         help="Orchestrator only: address of that service, a gRPC target, or embedded. Default: "
         "the setting SCAAR_ORCHESTRATOR_*_TARGET, else embedded.",
-        show_default=False,
     ),
 ]
 
 
 def serve(
-    service: Annotated[
-        ServiceName,
-        typer.Argument(
-            metavar="SERVICE",
-            help="Service to run.",
-            show_default=False,
-        ),
-    ],
+    service: Annotated[ServiceName, typer.Argument(metavar="SERVICE", help="Service to run.")],
     address: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +63,6 @@ def serve(
             help="Address to listen on; port 0 takes a free port. Default: the setting "
             "SCAAR_<SERVICE>_ADDRESS, else 127.0.0.1 with a port from 50051 (orchestrator) to "
             "50057 (records), 8090 (gateway), or 8091 (console).",
-            show_default=False,
         ),
     ] = None,
     generator: _BackEnd = None,
@@ -86,7 +76,6 @@ def serve(
             help="Evaluator, gateway and console only: address of the orchestrator, a gRPC target, "
             "or, for the evaluator, embedded. Default: the setting "
             "SCAAR_*_ORCHESTRATOR_TARGET.",
-            show_default=False,
         ),
     ] = None,
     records: _ForConsole = None,

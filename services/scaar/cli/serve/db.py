@@ -32,7 +32,6 @@ Url = Annotated[
         help="Database: sqlite:///FILE or postgresql://USER@HOST/NAME. Default: the setting "
         "SCAAR_EVALUATOR_DATABASE or SCAAR_RECORDS_DATABASE, else evaluations.sqlite or "
         "records.sqlite in SCAAR_HOME.",
-        show_default=False,
     ),
 ]
 Tables = Annotated[Contents, typer.Option("--tables", help="The tables to manage.")]
@@ -55,7 +54,7 @@ def check(database: Url = None, tables: Tables = Contents.EVALUATIONS) -> None:
 
 @app.command("backup")
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
     database: Url = None,
     tables: Tables = Contents.EVALUATIONS,
 ) -> None:

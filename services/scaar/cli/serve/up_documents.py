@@ -25,7 +25,6 @@ ModelUrl = Annotated[
         metavar="URL",
         help="OpenAI-compatible model server, such as http://127.0.0.1:8000: sets "
         "SCAAR_GENERATOR_ENGINE=openai and SCAAR_GENERATOR_URL.",
-        show_default=False,
     ),
 ]
 Documents = Annotated[
@@ -34,23 +33,18 @@ Documents = Annotated[
         metavar="DIR",
         help="Folder of documents: an index of them is built, refreshed on changes, and the "
         "default index of the gateway.",
-        show_default=False,
     ),
 ]
 Index = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
-        help="With --documents: name of the index. Default: the name of the folder.",
-        show_default=False,
+        metavar="NAME", help="With --documents: name of the index. Default: the name of the folder."
     ),
 ]
 UrlPrefix = Annotated[
     str | None,
     typer.Option(
-        metavar="URL",
-        help="With --documents: URL of the folder, to which citations link.",
-        show_default=False,
+        metavar="URL", help="With --documents: URL of the folder, to which citations link."
     ),
 ]
 
