@@ -26,7 +26,7 @@ def highest_sentence(what: str, found: Mapping[str, Estimate], paired: Paired) -
     if not known:
         return f"Nothing has a value of {what}."
     best = max(known, key=lambda name: (known[name].value, known[name].low is not None))
-    text = f"{what} is highest for {best}: {_written(known[best])}."
+    text = f"{what} is highest for {best}: {written(known[best])}."
     differences = {name: paired(name, best) for name in known if name != best}
     if not differences:
         return text
@@ -137,7 +137,10 @@ def _signed(name: str, difference: Estimate) -> str:
     return f"{name} ({difference.value:+.3f})"
 
 
-def _written(found: Estimate) -> str:
+def written(found: Estimate) -> str:
+    """Return an estimate with its interval as text."""
+    if found.value is None:
+        return "an undefined share"
     bounds = f" [{found.low:.3f}, {found.high:.3f}]" if found.low is not None else ""
     return f"{found.value:.3f}{bounds}"
 

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from record.longtail.bounds import cell_of, written
 from record.longtail.gated_evaluation import GatedEvaluation, read_gated
 from record.longtail.gates import Learned, in_force, read_gates
 from record.longtail.label_detection import PRECISION
 from record.longtail.plan import LABELS, RUN
 from record.longtail.tails import NAMES, TAIL, UNKNOWN, check_labelled, knows
 from record.sections import PartContent
+from record.sentences import written
 from scaar.core.types import GateJudged
 from scaar.evaluator.records import Question
-from scaar.evaluator.report.cells import number, text
+from scaar.evaluator.report.cells import estimated, number, text
 from scaar.evaluator.report.model import Cell, Column, Table
 from scaar.evaluator.studies.longtail.detection import GateScores, score_gate, tail_of
 from scaar.evaluator.studies.longtail.folder import read_labels
@@ -93,8 +93,8 @@ def _others(
                 text(NAMES[gate.by]),
                 *learned,
                 *_cells(score_gate(own, questions, tail)),
-                cell_of(wrong.precision),
-                cell_of(wrong.recall),
+                estimated(wrong.precision),
+                estimated(wrong.recall),
             )
         )
     return Table(
@@ -118,4 +118,4 @@ def _others(
 
 
 def _cells(found: GateScores) -> tuple[Cell, ...]:
-    return tuple(map(cell_of, (found.passed, found.precision, found.recall, found.auroc)))
+    return tuple(map(estimated, (found.passed, found.precision, found.recall, found.auroc)))

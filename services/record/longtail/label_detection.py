@@ -6,27 +6,19 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
-from record.longtail.bounds import cell_of, written
 from record.longtail.plan import LABELS, TAIL_SHARE
 from record.longtail.tails import HARDLY, NAMES, TAIL
 from record.sections import PartContent
-from record.sentences import Paired, highest_sentence
+from record.sentences import Paired, highest_sentence, written
 from scaar.evaluator.records import Question
-from scaar.evaluator.report.cells import number, text
+from scaar.evaluator.report.cells import estimated, number, text
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.detection import auroc, entity_draws
+from scaar.evaluator.statistics.detection import Truths, auroc, entity_draws
+from scaar.evaluator.statistics.detection import estimated as estimate_of
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.statistics.table import Floats
-from scaar.evaluator.studies.longtail.detection import (
-    BY,
-    Found,
-    bounded,
-    detection,
-    precision_at,
-    tail_of,
-)
+from scaar.evaluator.studies.longtail.detection import BY, Found, detection, precision_at, tail_of
 from scaar.evaluator.studies.longtail.folder import read_labels
 from scaar.evaluator.studies.longtail.records import Label
 
@@ -62,7 +54,8 @@ def _orders(title: str, name: str, found: Sequence[Found], chance: float) -> Tab
             Column("auroc", "AUROC", decimals=3),
         ),
         tuple(
-            (text(NAMES[each.by]), cell_of(each.precision), cell_of(each.auroc)) for each in found
+            (text(NAMES[each.by]), estimated(each.precision), estimated(each.auroc))
+            for each in found
         ),
         note=(
             f"{chance:.0%} of the questions are of the tail: by chance precision is {chance:.2f}, "
@@ -108,13 +101,12 @@ def _paired(
     samples = entity_draws([each.entity for each in questions], truths)
     scores = {NAMES[by]: np.array([*map(score, labels)]) for by, score in BY.items()}
 
-    def difference(two: Floats, truths: NDArray[np.bool_], share: float) -> float:
+    def difference(two: Floats, truths: Truths) -> float:
         return precision_at(two[:, 0], truths, share) - precision_at(two[:, 1], truths, share)
 
     def paired(name: str, best: str) -> Estimate:
         two = np.stack([scores[name], scores[best]], axis=1)
-        found = bounded(difference, two, truths, samples, share)
-        return Estimate(found.value, found.low, found.high)
+        return estimate_of(difference, two, truths, samples)
 
     return paired
 
@@ -123,12 +115,7 @@ def _sentences(found: Sequence[Found], labels: Sequence[Label], paired: Paired) 
     gece = found[0]
     infinite = sum(each.gece is None for each in labels)
     highest = highest_sentence(
-        PRECISION,
-        {
-            NAMES[each.by]: Estimate(each.precision.value, each.precision.low, each.precision.high)
-            for each in found
-        },
-        paired,
+        PRECISION, {NAMES[each.by]: each.precision for each in found}, paired
     )
     return (
         f"GECE detects the tail with {PRECISION} {written(gece.precision)} and AUROC "

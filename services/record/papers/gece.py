@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,11 @@ from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.report.cells import estimated, measure_title, number, score_column, text
 from scaar.evaluator.report.model import Cell, Column, Table
 from scaar.evaluator.statistics.detection import auroc, entity_draws
+from scaar.evaluator.statistics.detection import estimated as estimate_of
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.table import Floats, ScoreTable
 from scaar.evaluator.studies.joining.evaluations import read_finished
-from scaar.evaluator.studies.longtail.detection import Bounded, bounded, precision_at, tail_of
+from scaar.evaluator.studies.longtail.detection import precision_at, tail_of
 from scaar.evaluator.studies.longtail.folder import read_labels
 from scaar.evaluator.studies.longtail.gece import Variant, called_long_tail, count_of, ranks
 from scaar.evaluator.studies.longtail.records import Label
@@ -107,16 +109,17 @@ def replacements_table(labels: Path) -> Table:
     draws = entity_draws([each.entity for each in questions], truths, seed=0)
     most = count_of(labelling.share, len(found))
     own = {variant: _first(ranks([x.parts for x in found], variant), most) for variant in _VARIANTS}
+    precision_first = partial(precision_at, share=labelling.share)
     rows = []
     for measure in REPLACEMENTS:
         parts = [each.parts for each in _measured_by(measure, found, questions)]
         for variant, title in _VARIANTS.items():
             placed = ranks(parts, variant)
             order = -np.array(placed, dtype=np.float64)
-            precision = bounded(precision_at, order, truths, draws, labelling.share)
+            precision = estimate_of(precision_first, order, truths, draws)
             same = len(_first(placed, most) & own[variant]) / most
-            area = bounded(auroc, order, truths, draws)
-            cells = (_cell(precision), _cell(area), number(same))
+            area = estimate_of(auroc, order, truths, draws)
+            cells = (estimated(precision), estimated(area), number(same))
             rows.append((text(measure_title(measure)), text(title), *cells))
     return Table(
         "replacements",
@@ -152,10 +155,6 @@ def _measured_by(
 
 def _first(placed: Sequence[int], most: int) -> set[int]:
     return {at for at, rank in enumerate(placed) if rank <= most}
-
-
-def _cell(found: Bounded) -> Cell:
-    return Cell(found.value, found.low, found.high)
 
 
 def _gated(folder: Path) -> Iterator[Method]:

@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
@@ -15,6 +15,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from scaar.cli.json_lines import print_json_lines
+
+if TYPE_CHECKING:
+    from scaar.evaluator.statistics.estimate import Estimate
 
 _UNBOUNDED_WIDTH = 10_000
 
@@ -45,6 +48,11 @@ class Interval:
     value: float | None
     low: float | None
     high: float | None
+
+    @classmethod
+    def of(cls, found: "Estimate | None") -> "Interval":
+        """Return the interval of an estimate; it is undefined for None."""
+        return cls(None, None, None) if found is None else cls(found.value, found.low, found.high)
 
 
 Value = str | int | float | bool | Interval | None

@@ -117,7 +117,7 @@ def show(
 
     Precision and AUROC have 95% intervals.
     """
-    from scaar.evaluator.studies.longtail.detection import Bounded, detection, tail_of
+    from scaar.evaluator.studies.longtail.detection import detection, tail_of
 
     labelling, questions, labels = read_labels(folder)
     infinite = sum(each.gece is None for each in labels)
@@ -135,15 +135,12 @@ def show(
         return
     found = detection(labels, questions, tail_of(questions, tail), share=labelling.share)
 
-    def bounds(each: Bounded) -> Interval:
-        return Interval(each.value, each.low, each.high)
-
     columns = (
         Column("ordered_by", right=False),
         Column("precision", f"precision at {labelling.share:.0%} [95%]", interval(3)),
         Column("auroc", "AUROC [95%]", interval(3)),
     )
-    rows = [(each.by, bounds(each.precision), bounds(each.auroc)) for each in found]
+    rows = [(each.by, Interval.of(each.precision), Interval.of(each.auroc)) for each in found]
     print_table(Table(columns, rows), output)
 
 

@@ -21,7 +21,7 @@ Samples = Sequence[NDArray[np.intp]]
 Measure = Callable[[Floats, Truths], float]
 
 
-def auroc(scores: Floats, truths: NDArray[np.bool_], share: float = 0.0) -> float:
+def auroc(scores: Floats, truths: Truths) -> float:
     """Return how often a true case scores above a false one; ties count one half.
 
     Not a number if one of the two is empty.

@@ -1,21 +1,25 @@
 """How well a label or a gate finds a known tail: its precision at a share, and its AUROC."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import GateJudged
 from scaar.evaluator.records import Question
-from scaar.evaluator.statistics.detection import auroc, entity_draws
+from scaar.evaluator.statistics.detection import (
+    Truths,
+    auroc,
+    entity_draws,
+    estimated,
+    share_of_true,
+)
+from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.longtail.gece import count_of
 from scaar.evaluator.studies.longtail.records import Label
-
-_Floats = NDArray[np.float64]
-_Truths = NDArray[np.bool_]
 
 BY: Mapping[str, Callable[[Label], float]] = {
     "gece": lambda each: -each.rank,
@@ -31,21 +35,15 @@ BY: Mapping[str, Callable[[Label], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
-    """A value with its 95% bootstrap interval over entities."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
-    """How well an order finds the tail: precision at the share that it ranks first, and AUROC."""
+    """How well an order finds the tail: precision at the share that it ranks first, and AUROC.
+
+    Both have 95% bootstrap intervals over entities.
+    """
 
     by: str
-    precision: Bounded
-    auroc: Bounded
+    precision: Estimate
+    auroc: Estimate
 
 
 def tail_of(questions: Sequence[Question], tail: str) -> tuple[bool, ...]:
@@ -84,17 +82,16 @@ def detection(
     """Return how well each order of :data:`BY` finds the tail."""
     truths = np.array(tail)
     draws = entity_draws([each.entity for each in questions], truths, seed=seed)
-    return tuple(
-        Found(
-            by=name,
-            precision=bounded(precision_at, np.array([*map(score, labels)]), truths, draws, share),
-            auroc=bounded(auroc, np.array([*map(score, labels)]), truths, draws, share),
-        )
-        for name, score in BY.items()
-    )
+    precision = partial(precision_at, share=share)
+    found = []
+    for name, score in BY.items():
+        scores = np.array([*map(score, labels)])
+        pair = (estimated(each, scores, truths, draws) for each in (precision, auroc))
+        found.append(Found(name, *pair))
+    return tuple(found)
 
 
-def precision_at(scores: _Floats, truths: _Truths, share: float) -> float:
+def precision_at(scores: Floats, truths: Truths, share: float) -> float:
     """Return the share of the tail among the questions with the highest scores.
 
     Questions that tie at the edge have equal weight.
@@ -106,34 +103,19 @@ def precision_at(scores: _Floats, truths: _Truths, share: float) -> float:
     return float((truths[above].sum() + truths[at_edge].mean() * left) / most)
 
 
-def bounded(
-    measure: Callable[[_Floats, _Truths, float], float],
-    scores: _Floats,
-    truths: _Truths,
-    draws: Sequence[NDArray[np.intp]],
-    share: float = 0.0,
-) -> Bounded:
-    """Return a measure with its interval over the bootstrap samples in which it is defined."""
-    value = measure(scores, truths, share)
-    drawn = [measure(scores[each], truths[each], share) for each in draws]
-    defined = [each for each in drawn if not math.isnan(each)] or [value]
-    low, high = np.quantile(defined, (0.025, 0.975))
-    return Bounded(value, float(low), float(high))
-
-
 @dataclass(frozen=True, slots=True)
 class GateScores:
     """The share of the questions that a gate judges long-tail, and how well it finds the tail.
 
     ``precision`` is the share of the tail among the questions that pass, ``recall`` the share of
-    the tail that passes; not a number if there are none. ``auroc`` is that of the probabilities,
+    the tail that passes; undefined if there are none. ``auroc`` is that of the probabilities,
     independent of the threshold.
     """
 
-    passed: Bounded
-    precision: Bounded
-    recall: Bounded
-    auroc: Bounded
+    passed: Estimate
+    precision: Estimate
+    recall: Estimate
+    auroc: Estimate
 
 
 def score_gate(
@@ -149,20 +131,16 @@ def score_gate(
     probabilities = np.array([each.probability for each in judged])
     draws = entity_draws([each.entity for each in questions], truths, seed=seed)
     return GateScores(
-        passed=bounded(_share, passed, truths, draws),
-        precision=bounded(_precision, passed, truths, draws),
-        recall=bounded(_recall, passed, truths, draws),
-        auroc=bounded(auroc, probabilities, truths, draws),
+        passed=estimated(_share, passed, truths, draws),
+        precision=estimated(_precision, passed, truths, draws),
+        recall=estimated(share_of_true, passed, truths, draws),
+        auroc=estimated(auroc, probabilities, truths, draws),
     )
 
 
-def _share(passed: _Floats, truths: _Truths, _: float) -> float:
+def _share(passed: Floats, _: Truths) -> float:
     return float(passed.mean())
 
 
-def _precision(passed: _Floats, truths: _Truths, _: float) -> float:
-    return float(truths[passed > 0].mean()) if passed.any() else math.nan
-
-
-def _recall(passed: _Floats, truths: _Truths, _: float) -> float:
-    return float(passed[truths].mean()) if truths.any() else math.nan
+def _precision(passed: Floats, truths: Truths) -> float:
+    return share_of_true(truths.astype(np.float64), passed > 0)
