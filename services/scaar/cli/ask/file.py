@@ -16,6 +16,7 @@ from rich.console import Console
 
 from scaar.cli.ask.event_json import answer_record
 from scaar.cli.eval.progress import EvaluationProgress
+from scaar.cli.notes import print_notes
 from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.types import (
@@ -82,9 +83,8 @@ def ask_file(
             failed += store.failed
     earlier = len(requests) - len(remaining)
     before = f", {earlier} in earlier runs" if earlier else ""
-    Console(stderr=True, highlight=False).print(
-        f"{len(requests)} questions{before}: {len(requests) - failed} answered, {failed} failed",
-        soft_wrap=True,
+    print_notes(
+        f"{len(requests)} questions{before}: {len(requests) - failed} answered, {failed} failed"
     )
     return failed
 

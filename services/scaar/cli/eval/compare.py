@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.eval.table import NAMES
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.results import Results
@@ -38,9 +38,7 @@ def compare(
             f"{before} (A) and {after} (B)", f"B {problem}; {advice}"
         ) from error
     print_table(_table(found), output)
-    err = Console(stderr=True, highlight=False)
-    for line in _notes(found, (before, first), (after, second)):
-        err.print(line, soft_wrap=True, markup=False)
+    print_notes(*_notes(found, (before, first), (after, second)))
 
 
 def _table(found: "Comparison") -> Table:
@@ -60,7 +58,7 @@ def _table(found: "Comparison") -> Table:
             each.setting,
             each.before,
             each.after,
-            Interval(*((one := each.differences[0]).value, one.low, one.high)),
+            Interval.of(each.differences[0]),
             each.holm,
             *(one.value or 0.0 for one in each.differences[1:]),
         )

@@ -4,7 +4,6 @@ import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.eval import options
 from scaar.cli.eval.progress import EvaluationProgress
@@ -14,7 +13,6 @@ from scaar.core.types import DEFAULT_POLICY, AnswerRequest, BudgetLimits, Policy
 from scaar.core.validation import validate
 
 if TYPE_CHECKING:
-    from scaar.evaluator.statistics.estimate import Estimate
     from scaar.evaluator.studies.conversations import ConversationRow
 
 
@@ -69,7 +67,7 @@ async def _rows(
 
     questions = draw_later_questions(seed, conversations=limit, turns=turns)
     await ensure_lab_index(seed)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="answers")
+    progress = EvaluationProgress(what="answers")
     with progress.watch(len(questions) * len(Variant), 0) as count:
         async with open_answerer() as answerer:
             return await evaluate_conversations(
@@ -85,14 +83,10 @@ def _cells(row: "ConversationRow") -> list[str | float | Interval]:
     return [
         row.variant.value,
         row.questions,
-        _bounds(row.exact),
-        _bounds(row.exact_follow_ups),
-        _bounds(row.f1),
+        Interval.of(row.exact),
+        Interval.of(row.exact_follow_ups),
+        Interval.of(row.f1),
         row.searches,
         row.tokens,
         row.failed,
     ]
-
-
-def _bounds(found: "Estimate") -> Interval:
-    return Interval(found.value, found.low, found.high)

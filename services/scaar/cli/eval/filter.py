@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.addresses import RetrieverAddress
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, number, print_table
 from scaar.compose import (
     EMBEDDED,
@@ -107,8 +107,7 @@ def fit(
     )
     rows = [(split.value, *asdict(each).values()) for split, each in fitted.figures.items()]
     print_table(Table(columns, rows), output)
-    line = f"SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE={out}"
-    Console(stderr=True, highlight=False).print(line, soft_wrap=True, markup=False)
+    print_notes(f"SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE={out}")
 
 
 async def _label(
@@ -117,8 +116,7 @@ async def _label(
     """Return the labelled questions, the index, and the model of cxmi, else an empty name."""
     from scaar.evaluator.studies.filtering.fit import label_questions
 
-    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
-    progress.name, world = "labelling", sample.lab_world
+    progress, world = EvaluationProgress(what="questions", name="labelling"), sample.lab_world
     async with AsyncExitStack() as stack:
         indexes = await stack.enter_async_context(open_indexes(target))
         if target == EMBEDDED and world is not None and index == lab_index_name(world):

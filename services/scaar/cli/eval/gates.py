@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from scaar.cli.eval import options
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, print_table
 from scaar.core.distributions import library_required
 from scaar.evaluator.studies.gates import REPEATS
@@ -37,9 +38,8 @@ def gates(
         from scaar.evaluator.studies.gates.run import GateComparison, compare_gates
     from scaar.evaluator.studies.longtail.frequencies import english_frequencies
 
-    err = Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("training gates", total=1.0)
         report = compare_gates(
             answered,
@@ -60,4 +60,4 @@ def gates(
     print_table(
         Table([Column(each.name, each.title, right=False) for each in table.columns], rows), output
     )
-    err.print(f"{len(answered)} questions; tables and report.md are in {out}", soft_wrap=True)
+    print_notes(f"{len(answered)} questions; tables and report.md are in {out}")

@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.completion import complete_gate
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, Value, interval, number, print_table
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.gate_json import GateDocument, gate_content
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.store.folder import read_results
-
-if TYPE_CHECKING:
-    from scaar.evaluator.statistics.estimate import Estimate
 
 _RETRIEVED = Column("retrieved", "retrieved", number(2))
 
@@ -53,11 +50,11 @@ def judgements(
     rows: list[tuple[Value, ...]] = [
         (
             row.label,
-            _interval(row.auroc),
+            Interval.of(row.auroc),
             row.retrieved,
-            _interval(row.f1),
+            Interval.of(row.f1),
             row.random,
-            _interval(row.gain),
+            Interval.of(row.gain),
             row.searches,
             row.calls,
             row.tokens,
@@ -111,8 +108,7 @@ def fit_gate(
     columns = (Column("questions"), Column("threshold", "threshold", number(4)), _RETRIEVED)
     row = (fitted.questions, fitted.threshold, fitted.retrieved)
     print_table(Table(columns, [row]), output)
-    err = Console(stderr=True, highlight=False)
-    err.print(f"SCAAR_ORCHESTRATOR_GATE_FILE={out}", soft_wrap=True, markup=False)
+    print_notes(f"SCAAR_ORCHESTRATOR_GATE_FILE={out}")
 
 
 def _fields_of(gate: str, file: Path | None, revision: str) -> Mapping[str, object]:
@@ -129,7 +125,3 @@ def _fields_of(gate: str, file: Path | None, revision: str) -> Mapping[str, obje
         raise InvalidRequest.of("--file", f"the evaluation was made with {wanted}")
     own = ("format", "gate")
     return {name: each for name, each in document.fields.fields.items() if name not in own}
-
-
-def _interval(found: "Estimate") -> Interval:
-    return Interval(found.value, found.low, found.high)

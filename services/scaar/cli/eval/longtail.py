@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from scaar import __version__
 from scaar.cli.eval import options
@@ -16,6 +15,7 @@ from scaar.cli.eval.fields import draw
 from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.eval.run import resumable
 from scaar.cli.eval.statistics import OWN, statistics_again, statistics_of
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
 from scaar.compose import open_differentiable
 from scaar.core.errors import InvalidRequest
@@ -95,7 +95,7 @@ def label(
     label_options = _LabelOptions(
         drawn, statistics_of(frequencies, drawn), model, out, share, timeout
     )
-    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
+    progress = EvaluationProgress(what="questions")
     with resumable(progress, out):
         asyncio.run(_label(label_options, progress))
     show(out, output=output)
@@ -121,17 +121,14 @@ def show(
 
     labelling, questions, labels = read_labels(folder)
     infinite = sum(each.gece is None for each in labels)
-    err = Console(stderr=True, highlight=False)
-    for line in (
+    print_notes(
         f"{len(labels)} questions, {sum(each.long_tail for each in labels)} of them long-tail; "
         f"model {labelling.model}, words counted in {labelling.frequencies}",
         f"{infinite} questions have a gradient product of 0 or less and rank first",
-    ):
-        err.print(line, soft_wrap=True, markup=False)
+    )
     name = tail.partition("=")[0]
     if not any(name in dict(each.labels) for each in questions):
-        missing = f"the questions have no label {name!r} to compare with (--tail)"
-        err.print(missing, soft_wrap=True, markup=False)
+        print_notes(f"the questions have no label {name!r} to compare with (--tail)")
         return
     found = detection(labels, questions, tail_of(questions, tail), share=labelling.share)
 
@@ -187,15 +184,13 @@ def fit(
     )
     row = (fitted.development, fitted.test, fitted.precision, fitted.auroc)
     print_table(Table(columns, [row]), output)
-    err = Console(stderr=True, highlight=False)
     weights = ", ".join(
         f"{name} {weight:+.3g}" for name, weight in zip(FEATURES, proxy.weights, strict=True)
     )
-    for line in (
+    print_notes(
         f"bias {proxy.bias:+.3g}, {weights}; threshold {proxy.threshold:.3f}",
         f"SCAAR_ORCHESTRATOR_GATE_FILE={out}",
-    ):
-        err.print(line, soft_wrap=True, markup=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)

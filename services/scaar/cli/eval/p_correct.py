@@ -5,11 +5,11 @@ import enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from scaar.cli.eval.probe import Folder, Out, Tokens, interval_of, print_setting
+from scaar.cli.eval.probe import Folder, Out, Tokens
 from scaar.cli.eval.progress import EvaluationProgress
-from scaar.cli.tables import Column, Format, Table, interval, number, print_table
+from scaar.cli.notes import print_notes
+from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
 from scaar.compose import open_generator
 from scaar.core.gates.closed_book import TOKENS
 from scaar.core.gates.p_correct import FEW, AnswerSignal
@@ -104,9 +104,9 @@ def fit_p_correct(
         Column("auroc", "AUROC [95%]", interval(3)),
     )
     counts = len(labelled.questions), sum(labelled.wrong)
-    intervals_of = [interval_of(each) for each in measured.values()]
-    print_table(Table(columns, [(*counts, fitted.gate.threshold, *intervals_of)]), output)
-    print_setting(out)
+    cells = map(Interval.of, measured.values())
+    print_table(Table(columns, [(*counts, fitted.gate.threshold, *cells)]), output)
+    print_notes(f"SCAAR_ORCHESTRATOR_GATE_FILE={out}")
 
 
 async def _logprobs(labelled: "LabelledQuestions", tokens: int) -> "list[Logprobs]":
@@ -116,8 +116,7 @@ async def _logprobs(labelled: "LabelledQuestions", tokens: int) -> "list[Logprob
     async with open_generator(OrchestratorSettings.read().generator_target) as generator:
         described = await generator.describe_model()
         check_generator(labelled, described, "p_correct", Capability.LOGPROBS)
-        progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
-        progress.name = "answering"
+        progress = EvaluationProgress(what="questions", name="answering")
         writer = AnswerWriter(generator, described, tokens)
         found = list["Logprobs"]()
         with progress.watch(len(labelled.questions), 0) as count:

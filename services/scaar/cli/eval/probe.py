@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.eval.progress import EvaluationProgress
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
 from scaar.compose import open_generator
 from scaar.core.errors import InvalidRequest
@@ -19,7 +19,6 @@ from scaar.evaluator.store.folder import read_results
 from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
-    from scaar.evaluator.statistics.estimate import Estimate
     from scaar.evaluator.statistics.table import Floats
     from scaar.evaluator.studies.gates.closed_book import LabelledQuestions
 
@@ -77,9 +76,9 @@ def fit_probe(
         Column("auroc", "AUROC [95%]", interval(3)),
     )
     counts = len(labelled.questions), sum(labelled.wrong)
-    row = (*counts, fitted.gate.layer, fitted.penalty, interval_of(found))
+    row = (*counts, fitted.gate.layer, fitted.penalty, Interval.of(found))
     print_table(Table(columns, [row]), output)
-    print_setting(out)
+    print_notes(f"SCAAR_ORCHESTRATOR_GATE_FILE={out}")
 
 
 async def _states(labelled: "LabelledQuestions", layers: str, tokens: int) -> "dict[int, Floats]":
@@ -96,8 +95,7 @@ async def _states(labelled: "LabelledQuestions", layers: str, tokens: int) -> "d
         check_generator(labelled, described, "probe", Capability.HIDDEN_STATES)
         highest = described.hidden_layers or 0
         chosen = layers_named(layers, highest) if layers else default_layers(highest)
-        progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
-        progress.name = "answering"
+        progress = EvaluationProgress(what="questions", name="answering")
         with progress.watch(len(labelled.questions), 0) as count:
             writer = AnswerWriter(generator, described, tokens)
             return dict(await mean_states(writer, labelled.questions, chosen, count))
@@ -116,14 +114,3 @@ def layers_named(text: str, highest: int) -> tuple[int, ...]:
         if name in names[:at]:
             raise InvalidRequest.of("--layers", f"{name} is named twice")
     return tuple(map(int, names))
-
-
-def interval_of(found: "Estimate") -> Interval:
-    """Return the cell of an estimate."""
-    return Interval(found.value, found.low, found.high)
-
-
-def print_setting(out: Path) -> None:
-    """Print the setting that installs the gate."""
-    err = Console(stderr=True, highlight=False)
-    err.print(f"SCAAR_ORCHESTRATOR_GATE_FILE={out}", soft_wrap=True, markup=False)

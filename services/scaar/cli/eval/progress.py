@@ -21,15 +21,17 @@ class EvaluationProgress:
 
     def __init__(
         self,
-        console: Console,
+        console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
         *,
         what: str = "predictions",
+        name: str = "evaluating",
     ) -> None:
-        self._console = console
+        """The default console is standard error."""
+        self._console = console or Console(stderr=True, highlight=False)
         self._clock = clock
         self._times: deque[float] = deque(maxlen=_RATE_OVER)
-        self.name = "evaluating"
+        self.name = name
         self.what = what
         self.total = 0
         self.done = 0

@@ -1,7 +1,7 @@
 """``scaar eval queries``: measure query formulations on given drafts, without a model."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from rich.console import Console
 
 from scaar import __version__
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.eval.run import resumable
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import (
     Column,
     Format,
@@ -25,13 +25,21 @@ from scaar.cli.tables import (
     Value,
     print_table,
 )
-from scaar.compose import EMBEDDED, ensure_lab_index, open_retriever, open_scorer
+from scaar.compose import (
+    EMBEDDED,
+    ensure_lab_index,
+    indexes_are_local,
+    open_retriever,
+    open_scorer,
+    scaar_home,
+)
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.ports import ContributionScorer
+from scaar.core.ports import ContributionScorer, Retriever
 from scaar.evaluation.questions import QuestionSample
 from scaar.evaluator.planning.axes import scorers_named
-from scaar.evaluator.studies.queries.checks import check_supports
+from scaar.evaluator.records import Question
+from scaar.evaluator.studies.queries.checks import check_ids, check_supports, probe_index
 from scaar.evaluator.studies.queries.drafts import DRAFT, Draft, DraftOrigin, drafts_of, read_drafts
 from scaar.evaluator.studies.queries.formulations import (
     ALPHAS,
@@ -50,13 +58,6 @@ from scaar.orchestrator.settings import OrchestratorSettings
 if TYPE_CHECKING:
     from scaar.evaluator.report.model import Cell
     from scaar.evaluator.report.model import Column as ReportColumn
-
-from collections.abc import Sequence
-
-from scaar.compose import indexes_are_local, scaar_home
-from scaar.core.ports import Retriever
-from scaar.evaluator.records import Question
-from scaar.evaluator.studies.queries.checks import check_ids, probe_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def _exclusions(text: str) -> tuple[Exclusion, ...]:
 
 def _run(query_options: QueryOptions) -> QueryResults:
     check_query_folder(query_options.out, query_options.drawn.origin, query_options.origin)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="questions")
+    progress = EvaluationProgress(what="questions")
     with resumable(progress, query_options.out):
         return asyncio.run(_run_queries(query_options, progress))
 
@@ -261,13 +262,11 @@ def _report(results: QueryResults, out: Path, reference: str, output: TableForma
         for cells in table.rows
     ]
     print_table(Table(columns, rows), output)
-    console = Console(stderr=True, highlight=False)
     lines = [f"{len(results.records)} questions; tables and report.md are in {out}"]
     if refused := results.refused:
         question, first = refused[0]
         lines.append(f"{len(refused)} queries failed; the first: {question}: {first.refused}")
-    for line in lines:
-        console.print(line, soft_wrap=True, markup=False)
+    print_notes(*lines)
 
 
 def _interval(cell: "Cell") -> Interval:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.addresses import RetrieverAddress
 from scaar.cli.completion import complete_index
@@ -15,6 +14,7 @@ from scaar.cli.eval.fields import draw, named_by_options
 from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.index import search_options
 from scaar.cli.index.commands import Encoder
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, TableFormat, number, print_table
 from scaar.compose import EMBEDDED, ensure_lab_index_in, lab_index_name, open_indexes
 from scaar.core.errors import InvalidRequest
@@ -123,18 +123,12 @@ def retrieval(
         _write(run, rankings, described)
     topics = collection.topics
     values = measured(names, topics.judged, rankings)
-    rows = [
-        (name, Interval(found.value, found.low, found.high))
-        for name in names
-        for found in (mean(list(values[name].values())),)
-    ]
+    rows = [(name, Interval.of(mean(list(values[name].values())))) for name in names]
     _print(rows, output)
     left_out = f"; {topics.unjudged} without judgements left out" if topics.unjudged else ""
-    Console(stderr=True, highlight=False).print(
+    print_notes(
         f"{len(topics.judged)} queries on {described.name} ({described.passages:,} passages, "
-        f"version {_version(described)}){left_out}; intervals are 95%, over queries",
-        markup=False,
-        soft_wrap=True,
+        f"version {_version(described)}){left_out}; intervals are 95%, over queries"
     )
 
 
@@ -168,8 +162,8 @@ async def _rank(
     encoder: Path | None,
     stages: Stages,
 ) -> tuple[IndexDescription, dict[str, Ranking]]:
-    progress = EvaluationProgress(Console(stderr=True, highlight=False), what="queries")
-    progress.name, topics = "searching", collection.topics.judged
+    progress = EvaluationProgress(what="queries", name="searching")
+    topics = collection.topics.judged
     async with open_indexes(target, encoder=encoder) as indexes:
         world = collection.lab_world
         if target == EMBEDDED and world is not None and index == lab_index_name(world):

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.eval import options
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, Value, number, print_table
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.adaptive_rag import adaptive_rag_to_json
@@ -85,14 +85,12 @@ def fit(
         for each in fitted.outcomes
     ]
     print_table(Table(columns, rows), output)
-    err = Console(stderr=True, highlight=False)
-    for line in (
+    print_notes(
         f"fitted on {fitted.development} questions, tested on {fitted.test}; "
         f"{fitted.unanswered} of all are answered by no policy",
         f"the router predicts {fitted.accuracy:.3f} of the test labels",
         f"SCAAR_ORCHESTRATOR_GATE_FILE={out}",
-    ):
-        err.print(line, soft_wrap=True, markup=False)
+    )
 
 
 def _check(names: Sequence[str], unanswered: str | None) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from scaar.cli.eval import options
 from scaar.cli.eval.fields import draw, named_by_options, parse_addresses
@@ -219,7 +218,7 @@ def evaluate(evaluation: EvaluationOptions) -> Results:
         InvalidRequest: an option is invalid; no model was called and nothing was written.
     """
     check_options(evaluation)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False))
+    progress = EvaluationProgress()
     with resumable(progress, evaluation.out):
         return asyncio.run(evaluate_locally(evaluation, progress))
 

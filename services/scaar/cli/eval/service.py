@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
 
 from scaar.cli.addresses import LOCAL_EVALUATOR, EvaluatorTarget
 from scaar.cli.eval.options import Detach, RetryFailed
 from scaar.cli.eval.watch import watch_to_end
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, TableFormat, Value, print_table
 from scaar.compose import FOLDER, open_evaluator
 from scaar.core.errors import InvalidRequest
@@ -49,14 +49,12 @@ def evaluate_at(
             if detach:
                 print(created.id)
                 return
-            err = Console(stderr=True, highlight=False)
-            err.print(f"evaluation {created.id}", soft_wrap=True, markup=False)
+            print_notes(f"evaluation {created.id}")
             try:
                 await watch_to_end(evaluator, created.id, output)
             except asyncio.CancelledError:
                 continues = "continue it" if target.startswith(FOLDER) else "it continues"
-                text = f"{continues}: scaar eval watch {created.id} --target {target}"
-                err.print(text, soft_wrap=True, markup=False)
+                print_notes(f"{continues}: scaar eval watch {created.id} --target {target}")
                 raise
 
     asyncio.run(evaluate())

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.eval import options
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, number, print_table
 from scaar.core.distributions import library_required
 from scaar.core.gates.skr import NEIGHBOURS
@@ -46,9 +46,7 @@ def fit_skr(
     )
     row = (len(answered), helped, len(gate.helped) - helped, gate.unchanged, gate.threshold)
     print_table(Table(columns, [row]), output)
-    err = Console(stderr=True, highlight=False)
-    for line in (
+    print_notes(
         f"SCAAR_ORCHESTRATOR_GATE_FILE={out}",
         f"SCAAR_ORCHESTRATOR_GATE_ENCODER={encoder}",
-    ):
-        err.print(line, soft_wrap=True, markup=False)
+    )

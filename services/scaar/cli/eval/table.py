@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Interval, Table, TableFormat, interval, number, print_table
 from scaar.core.errors import ScaarError
 from scaar.evaluator.results import Results
@@ -53,9 +52,7 @@ def score_and_report(results: Results, folder: Path, output: TableFormat | None)
             f"{results.missing} predictions are missing and count as 0: the evaluation is not "
             "complete"
         )
-    err = Console(stderr=True, highlight=False)
-    for line in lines:
-        err.print(line, soft_wrap=True, markup=False)
+    print_notes(*lines)
     return len(failed)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from scaar.cli.addresses import OrchestratorAddress
 from scaar.cli.ask.overrides import SETTING_HELP, parse_overrides
@@ -218,8 +217,7 @@ def tune_policy(
         tuning = replace(tuning, queries=options.names_of(queries))
     with named_by_options():
         check_tuning(tuning)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False))
-    progress.what = "steps"
+    progress = EvaluationProgress(what="steps")
     with resumable(progress, work), named_by_options():
         found = asyncio.run(tune(tuning, progress))
     write_whole(out, artefact_to_json(found.artefact))
@@ -247,7 +245,7 @@ def _tune_threshold(
     check_runs_folder(evaluation.out)
     with named_by_options():
         spec_of(evaluation)
-    progress = EvaluationProgress(Console(stderr=True, highlight=False))
+    progress = EvaluationProgress()
     with resumable(progress, evaluation.out):
         found = asyncio.run(tune_threshold(evaluation, progress, name=name, budget=budget))
     write_whole(out, artefact_to_json(found.artefact))

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Interval, Table, TableFormat, interval, print_table
 
 if TYPE_CHECKING:
@@ -49,24 +48,23 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
             each.candidate.retrieving.search_mode.value,
             each.candidate.retrieving.rerank.value,
             each.policy.theta,
-            _interval(each.quality),
-            _interval(each.searches),
-            *([_interval(each.seconds)] if latency else []),
+            Interval.of(each.quality),
+            Interval.of(each.searches),
+            *([Interval.of(each.seconds)] if latency else []),
             each.candidate.complexity,
             "chosen" if each is tuning.chosen else "within 1 SE" if each.near_best else "",
         )
         for each in ranked
     ]
     print_table(Table(columns, rows), output)
-    text = interval(3)
     lines = [
         f"{len(tuning.results)} candidates on {tuning.questions} questions, estimated by "
         "cross-validation over entities.",
         f"The procedure on questions it was not applied to: {measure} "
-        f"{text(_interval(tuning.outer))}, searches {text(_interval(tuning.outer_searches))}; "
+        f"{_text(tuning.outer)}, searches {_text(tuning.outer_searches)}; "
         f"optimism of the choice {tuning.optimism:+.3f}.",
-        f"The chosen policy on all questions: {measure} {text(_interval(found.answered.quality))}, "
-        f"searches {text(_interval(found.answered.searches))}, trigger rate "
+        f"The chosen policy on all questions: {measure} {_text(found.answered.quality)}, "
+        f"searches {_text(found.answered.searches)}, trigger rate "
         f"{found.answered.trigger_rate:.3f}.",
     ]
     if latency is not None:
@@ -74,12 +72,12 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         lines.append(
             f"Candidates are compared by {measure} minus {latency.weight:g} a second. Times in ms: "
             f"{units}. On questions it was not applied to, the procedure takes "
-            f"{text(_interval(tuning.outer_seconds))} s."
+            f"{_text(tuning.outer_seconds)} s."
         )
     lines += _labels(found)
     lines += [
         f"Tuned on {each.questions} questions, on the other folds: {measure} "
-        f"{text(_interval(each.quality))}, searches {text(_interval(each.searches))}; chosen "
+        f"{_text(each.quality)}, searches {_text(each.searches)}; chosen "
         f"{', '.join(each.chosen)}."
         for each in found.chosen.curve
     ]
@@ -89,8 +87,8 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
             f"contain a wrong draft that is accepted unchecked, at theta "
             f"{found.chosen.policy.theta:g}.",
             f"Of the {risk.answers} answers of the calibration split, {risk.risk:.1%} do; share of "
-            f"the wrong drafts that are caught: {text(_interval(found.chosen.caught))}, of the "
-            f"right ones retrieved for: {text(_interval(found.chosen.false_alarms))}.",
+            f"the wrong drafts that are caught: {_text(found.chosen.caught)}, of the "
+            f"right ones retrieved for: {_text(found.chosen.false_alarms)}.",
         ]
     if found.differing:
         lines.append(
@@ -102,28 +100,28 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
 
 def _labels(found: "Tuned") -> list[str]:
     """Return what is known of the labels of the chosen policy's drafts."""
-    labels, text = found.chosen.labels, interval(3)
+    labels = found.chosen.labels
     if labels is None:
         return []
     lines = [
         f"Of {len(labels.drafts)} drafts, a retrieval makes the answer better for "
-        f"{text(_interval(labels.better))} and worse for {text(_interval(labels.worse))}. Learned "
+        f"{_text(labels.better)} and worse for {_text(labels.worse)}. Learned "
         "scores are out of fold."
     ]
     if labels.wrong.value is not None:
         lines.append(
-            f"Wrong: {text(_interval(labels.wrong))}. A retrieval makes the answer better for "
-            f"{text(_interval(labels.fixed))} of the wrong drafts, and worse for "
-            f"{text(_interval(labels.harmed))} of the right ones."
+            f"Wrong: {_text(labels.wrong)}. A retrieval makes the answer better for "
+            f"{_text(labels.fixed)} of the wrong drafts, and worse for "
+            f"{_text(labels.harmed)} of the right ones."
         )
     for each in labels.separations:
-        wrong = f"wrong {text(_interval(each.wrong))}, " if each.wrong.value is not None else ""
+        wrong = f"wrong {_text(each.wrong)}, " if each.wrong.value is not None else ""
         after = (
-            f", wrong after right sentences {text(_interval(each.wrong_after_right))}"
+            f", wrong after right sentences {_text(each.wrong_after_right)}"
             if each.wrong_after_right.value is not None
             else ""
         )
-        benefit = text(_interval(each.benefit))
+        benefit = _text(each.benefit)
         lines.append(f"AUROC of {each.score}: {wrong}benefit {benefit}{after}.")
     return lines
 
@@ -151,13 +149,9 @@ def print_threshold(found: "TunedThreshold", out: Path, output: TableFormat | No
 
 
 def _conclude(lines: list[str], name: str, out: Path) -> None:
-    """Print text beside the table, which alone is on standard output."""
-    console = Console(stderr=True, highlight=False)
-    for each in (*lines, f'{name} is in {out}: scaar ask "..." --policy-file {out}'):
-        console.print(each, soft_wrap=True, markup=False)
+    """Print the notes, and how to use the policy."""
+    print_notes(*lines, f'{name} is in {out}: scaar ask "..." --policy-file {out}')
 
 
-def _interval(found: "Estimate | None") -> Interval:
-    if found is None:
-        return Interval(None, None, None)
-    return Interval(found.value, found.low, found.high)
+def _text(found: "Estimate | None") -> str:
+    return interval(3)(Interval.of(found))

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from scaar.cli.notes import print_notes
 from scaar.cli.output_file import new_file
 from scaar.cli.tables import Format, facts_table, print_table
 from scaar.core.distributions import lab_required
@@ -67,9 +68,7 @@ def count(
         f"{out}: {counts.words:,} words, {counts.vocabulary:,} different ones, in "
         f"{counts.texts:,} texts, sha256 {digest}"
     )
-    Console(stderr=True).print(
-        f"SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE={out}", soft_wrap=True, markup=False
-    )
+    print_notes(f"SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE={out}")
 
 
 def lookup(

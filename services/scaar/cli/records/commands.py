@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from scaar.cli.ask.trace import TracePrinter
+from scaar.cli.notes import print_notes
 from scaar.cli.output_file import new_file
 from scaar.cli.records import options as of
 from scaar.cli.tables import Column, Format, Table, print_table
@@ -144,11 +145,9 @@ def explain(
         for each in found.drafts
     ]
     print_table(Table(columns, rows), output)
-    Console(stderr=True, highlight=False).print(
+    print_notes(
         f"{found.policy.trigger}, theta {found.policy.theta:g}: {found.retrievals} retrievals "
-        f"instead of {found.recorded_retrievals}",
-        soft_wrap=True,
-        markup=False,
+        f"instead of {found.recorded_retrievals}"
     )
 
 
