@@ -17,8 +17,8 @@ from record.methods.plan import plan as plan_methods
 from record.page import RESULTS, Page, write_page
 from record.papers.page import PAPERS
 from record.papers.plan import plan as plan_papers
-from record.plan import Step, describe_cost
 from record.plan import plan as plan_results
+from record.steps import Step, describe_cost
 from record.tuning.page import TUNING
 from record.tuning.plan import plan as plan_tuning
 from scaar.core.errors import ScaarError

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from record.plan import MODEL, Step
+from record.steps import MODEL, Step
 from scaar.core.errors import DataCorrupt, NotFound
 from scaar.evaluator.store.files import read_whole, write_whole
 from scaar.lab.models import LAB_LM

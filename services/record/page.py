@@ -6,8 +6,8 @@ from html import escape
 from pathlib import Path
 
 from record.evaluations import FinishedEvaluation, read_evaluations
-from record.plan import SHARED
 from record.sections import ORIGIN, PARTS, Part, PartContent, without_columns
+from record.steps import SHARED
 from scaar.evaluator.report.markdown import item_to_markdown
 from scaar.evaluator.report.model import Bars, Figure, Item, Table
 from scaar.evaluator.report.writer import drawn_alone

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from record.ceiling import DEPLOYED, FRONTIERS, ORACLES
-from record.plan import FACTORIAL_QUERIES, ORACLE_POLICIES, SHIPPED, Entry, Step, oracle_values
+from record.plan import FACTORIAL_QUERIES, ORACLE_POLICIES, SHIPPED, oracle_values
+from record.steps import Evaluation, Step
 from scaar.lab.models import FREE_MODELS, LAB_LM_FREE, LAB_MEANING_ENCODER
 from scaar.lab.sentences.forms import RATES
 
 WORLDS = (6_101, 6_102, 6_103)
 """Worlds that nothing was chosen on, by their seeds."""
-QUESTIONS = 300
-"""Questions of each world."""
 SWEEP_WORLD = 6_104
 """World of the sweep."""
 SWEPT = ("no_retrieval", "flare", "perplexity", "scaar")
@@ -36,9 +35,8 @@ INSTALLATION: Mapping[str, str] = {
 }
 
 
-_COMMON = Entry(
+_COMMON = Evaluation(
     name="",
-    limit=QUESTIONS,
     model=LAB_LM_FREE,
     parameters=FULL,
     installation=INSTALLATION,

@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from record.ceiling import FRONTIERS, ORACLES
-from record.longtail.plan import Labels, Proxy
-from record.plan import SHIPPED, WORLDS, Entry, Step, entries_of_world
+from record.longtail.plan import gate_file, labels_of, learned_gate
+from record.plan import SHIPPED, WORLDS, evaluations_of_world
 from record.pool import TUNED
-from record.steps import Command, Evaluation
+from record.steps import Command, Evaluation, Step
 from scaar.evaluator.studies.longtail.gece import Variant
 from scaar.lab.models import LAB_LM, LANGUAGE_MODELS
 
@@ -55,32 +56,28 @@ def plan() -> tuple[Step, ...]:
 
 def _fitted() -> Iterator[Step]:
     """Yield the answers of the development world and what is fitted to them."""
-    yield Evaluation(
+    common = Evaluation(
         name=ANSWERS,
-        policies=("no_retrieval", "single_round", "ircot"),
-        seed=DEVELOPMENT_SEED,
-        limit=DEVELOPMENT_QUESTIONS,
-    )
-    yield Evaluation(
-        name=JUDGEMENTS,
         policies=("no_retrieval", "single_round"),
-        gates=SAMPLING_GATES,
+        skip_unserved=False,
         seed=DEVELOPMENT_SEED,
         limit=DEVELOPMENT_QUESTIONS,
     )
+    yield replace(common, policies=(*common.policies, "ircot"))
+    yield replace(common, name=JUDGEMENTS, gates=SAMPLING_GATES)
     for gate in SAMPLING_GATES:
         words = ("eval", "fit-gate", "{results}/" + JUDGEMENTS, "--gate", gate)
         yield _writes(f"{gate}.json", *words, "--budget", f"{SHARE:g}")
     yield from (_writes(f"{gate}.json", *words) for gate, words in FITTED_GATES.items())
-    yield Labels(name=LABELS, seed=DEVELOPMENT_SEED, limit=DEVELOPMENT_QUESTIONS)
-    yield Proxy(by=Variant.GECE, labels=LABELS)
-    yield _writes(COUNTS, "corpus", "count", "--lab", LAB_LM, seconds=300)
+    yield labels_of(LABELS, seed=DEVELOPMENT_SEED, limit=DEVELOPMENT_QUESTIONS)
+    yield learned_gate(Variant.GECE, LABELS)
+    yield _writes(COUNTS, "corpus", "count", "--lab", LAB_LM, start_s=300)
 
 
 def _of_world(seed: int) -> Iterator[Step]:
     """Yield the evaluations of a world, whose names end with its seed."""
     kinds = (f"{FRONTIERS}-", f"{TUNED}-", f"{ORACLES}-")
-    yield from (each for each in entries_of_world(seed) if each.name.startswith(kinds))
+    yield from (each for each in evaluations_of_world(seed) if each.name.startswith(kinds))
     dense = {
         "SCAAR_RETRIEVER_INDEXES": "{results}/indexes",
         "SCAAR_RETRIEVER_ENCODER": "{results}/" + ENCODER,
@@ -90,54 +87,53 @@ def _of_world(seed: int) -> Iterator[Step]:
     yield Command(
         name=f"indexes/{index}",
         words=(*built, "--encoder", "{results}/" + ENCODER),
-        settings=dense,
-        seconds=60,
+        installation=dense,
+        start_s=60,
     )
-    yield Evaluation(
+    common = Evaluation(
+        name="", policies=("no_retrieval", "single_round"), skip_unserved=False, seed=seed
+    )
+    yield replace(
+        common,
         name=f"{VECTORS}-{seed}",
         policies=("no_retrieval", "single_round", "dtr", "dtr_reference"),
         values={"theta": MEAN_SURPRISALS},
         index=index,
-        settings=dense,
-        seed=seed,
+        installation=dense,
     )
     counts = {"SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE": "{results}/" + COUNTS}
-    yield Evaluation(
+    yield replace(
+        common,
         name=f"counts-{seed}",
         policies=("no_retrieval", "quco"),
         grid=6,
-        settings=counts,
-        seed=seed,
+        installation=counts,
     )
-    yield Evaluation(name=f"filter-{seed}", policies=("no_retrieval", "filco"), seed=seed)
-    yield Evaluation(
+    yield replace(common, name=f"filter-{seed}", policies=("no_retrieval", "filco"))
+    yield replace(
+        common,
         name=f"search-{seed}",
         policies=("no_retrieval", "model_asks"),
         values={"max_searches": (1, 2, 3, 5)},
         model="lab-lm-search",
-        seed=seed,
     )
-    yield Evaluation(
+    yield replace(
+        common,
         name=f"reflect-{seed}",
         policies=("no_retrieval", "self_rag"),
         values={"retrieve_above": (0.05, 0.2, 0.5, 0.8, 0.95)},
         model="lab-lm-reflect",
-        seed=seed,
     )
-    gated = ("no_retrieval", "single_round")
-    yield Evaluation(
-        name=f"gates-{seed}", policies=gated, gates=SAMPLING_GATES, thresholds=True, seed=seed
-    )
+    yield replace(common, name=f"gates-{seed}", gates=SAMPLING_GATES, thresholds=True)
     files = {each: f"{each}.json" for each in FITTED_GATES}
-    for gate, file in {**files, "gece_proxy": Proxy(by=Variant.GECE).name}.items():
+    for gate, file in {**files, "gece_proxy": gate_file(Variant.GECE)}.items():
         encoder = {"SCAAR_ORCHESTRATOR_GATE_ENCODER": "{results}/" + ENCODER}
         settings = {"SCAAR_ORCHESTRATOR_GATE_FILE": "{results}/" + file}
-        yield Evaluation(
+        yield replace(
+            common,
             name=f"{gate}-{seed}",
-            policies=gated,
             gates=(gate,),
-            settings=settings | encoder if gate == "skr" else settings,
-            seed=seed,
+            installation=settings | encoder if gate == "skr" else settings,
         )
 
 
@@ -150,6 +146,7 @@ def _transfers() -> Iterator[Step]:
             artefact=f"{_MODELS}/{source}/policies/{SHIPPED}.json",
             mismatch=model != source,
             model=model,
+            skip_unserved=False,
             seed=WORLDS[0],
         )
 
@@ -160,8 +157,8 @@ def transfer_kind(model: str, source: str) -> str:
 
 
 def _timed() -> Step:
-    return Entry(name=COST, limit=100, timed=True)
+    return Evaluation(name=COST, limit=100, timed=True)
 
 
-def _writes(name: str, *words: str, seconds: float = 5.0) -> Command:
-    return Command(name=name, words=(*words, "--out", "{results}/" + name), seconds=seconds)
+def _writes(name: str, *words: str, start_s: float = 5.0) -> Command:
+    return Command(name=name, words=(*words, "--out", "{results}/" + name), start_s=start_s)

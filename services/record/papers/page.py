@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from record.ceiling import pooled
-from record.longtail.plan import LEARNED_BY, Proxy
+from record.longtail.plan import LEARNED_BY, gate_file
 from record.page import Page
 from record.papers import not_run
 from record.papers.costs import overhead_table, tokens_table
@@ -224,7 +224,7 @@ def _origin(folders: Sequence[Path]) -> PartContent:
     return PartContent(describe_provenance(analysis).items[:1])
 
 
-_GATE = Proxy(by=LEARNED_BY).name
+_GATE = gate_file(LEARNED_BY)
 
 PARTS = (
     Part(

@@ -1,11 +1,11 @@
 """The plan: the evaluations behind each table of SCAAR, DRAGIN and GECE."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from record.longtail.plan import LEARNED_BY, TAIL_SHARE, Labels, Proxy
+from record.longtail.plan import LEARNED_BY, TAIL_SHARE, gate_file, labels_of, learned_gate
 from record.methods.plan import DEVELOPMENT_SEED, ENCODER
-from record.plan import Step
-from record.steps import Command, Evaluation
+from record.steps import UNCACHED, Command, Evaluation, Step
 from scaar.evaluator.planning.settings import Value
 from scaar.lab.models import LANGUAGE_MODELS
 
@@ -60,11 +60,10 @@ def main_kind(model: str) -> str:
 
 def _of_world(seed: int) -> Iterator[Step]:
     """Yield the evaluations of SCAAR's and DRAGIN's tables, whose names end with the seed."""
+    common = Evaluation(name="", skip_unserved=False, seed=seed, limit=WORLD_QUESTIONS)
 
     def evaluation(kind: str, *policies: str, **others: object) -> Evaluation:
-        limit = WORLD_QUESTIONS
-        name = f"{kind}-{seed}"
-        return Evaluation(name=name, policies=policies, seed=seed, limit=limit, **others)  # type: ignore[arg-type]
+        return replace(common, name=f"{kind}-{seed}", policies=policies, **others)  # type: ignore[arg-type]
 
     for model in LANGUAGE_MODELS:
         yield evaluation(main_kind(model), *OF_SCAAR, values={"theta": THETAS}, model=model)
@@ -76,18 +75,18 @@ def _of_world(seed: int) -> Iterator[Step]:
     }
     for index, options in ((WORDS, ()), (VECTORS, ("--encoder", "{results}/" + ENCODER))):
         built = ("index", "build", index, "--lab", "--seed", str(seed), "--if-needed", *options)
-        yield Command(name=f"{folder}/{index}", words=built, settings=indexes, seconds=60)
+        yield Command(name=f"{folder}/{index}", words=built, installation=indexes, start_s=60)
     yield evaluation(
         *(DENSE, NEVER, "single_round", "flare", "dragin", "dragin_reference", "scaar"),
         index=f"{WORDS},{VECTORS}",
-        settings=indexes,
+        installation=indexes,
     )
     bi_encoder = {
         "SCAAR_SCORER_ENGINE": "bi_encoder",
         "SCAAR_SCORER_MODEL": "{results}/" + ENCODER,
     }
-    yield evaluation(ENCODERS, NEVER, "scaar", values={"theta": THETAS}, settings=bi_encoder)
-    yield evaluation(TIMED, *EVERY, timed=True)
+    yield evaluation(ENCODERS, NEVER, "scaar", values={"theta": THETAS}, installation=bi_encoder)
+    yield evaluation(TIMED, *EVERY, timed=True, installation=UNCACHED)
     last: Mapping[str, tuple[Value, ...]] = {"query": ("last_sentence",)}
     yield evaluation(TIMING, NEVER, *DYNAMIC, values=last)
     judged = (NEVER, "dragin", "dragin_reference")
@@ -97,33 +96,35 @@ def _of_world(seed: int) -> Iterator[Step]:
 
 def _long_tail() -> Iterator[Step]:
     """Yield the labels, gates and evaluations of GECE's tables."""
-    yield Labels(name=LEARNED_LABELS, seed=DEVELOPMENT_SEED, limit=LABELLED)
-    yield Proxy(by=LEARNED_BY, labels=LEARNED_LABELS)
-    yield Labels(name=TAIL_LABELS, seed=TAIL_WORLD, limit=TAIL_QUESTIONS)
-    parameters = {"tail-share": TAIL_SHARE}
-    gate = {"SCAAR_ORCHESTRATOR_GATE_FILE": "{results}/" + Proxy(by=LEARNED_BY).name}
+    yield labels_of(LEARNED_LABELS, seed=DEVELOPMENT_SEED, limit=LABELLED)
+    yield learned_gate(LEARNED_BY, LEARNED_LABELS)
+    yield labels_of(TAIL_LABELS, seed=TAIL_WORLD, limit=TAIL_QUESTIONS)
+    common = Evaluation(
+        name=ANSWERS,
+        policies=(NEVER, "single_round"),
+        parameters={"tail-share": TAIL_SHARE},
+        skip_unserved=False,
+        seed=DEVELOPMENT_SEED,
+        limit=LABELLED,
+    )
+    timed = replace(common, timed=True, seed=TAIL_WORLD, limit=TAIL_QUESTIONS)
+    gate = {"SCAAR_ORCHESTRATOR_GATE_FILE": "{results}/" + gate_file(LEARNED_BY)}
 
-    def evaluation(name: str, *policies: str, **others: object) -> Evaluation:
-        return Evaluation(
+    def evaluation(
+        name: str, *policies: str, installation: Mapping[str, str] | None = None, **others: object
+    ) -> Evaluation:
+        return replace(
+            timed,
             name=name,
             policies=(NEVER, *policies),
-            seed=TAIL_WORLD,
-            limit=TAIL_QUESTIONS,
-            parameters=parameters,
-            timed=True,
+            installation={**UNCACHED, **(installation or {})},
             **others,  # type: ignore[arg-type]
         )
 
     methods = ("single_round", "ircot", "iter_retgen", "filco")
-    yield evaluation(GATED, *methods, gates=("gece_proxy",), settings=gate)
+    yield evaluation(GATED, *methods, gates=("gece_proxy",), installation=gate)
     yield evaluation(DOCUMENTED, "single_round", values={"top_k": DOCUMENTS})
-    yield Evaluation(
-        name=ANSWERS,
-        policies=(NEVER, "single_round"),
-        seed=DEVELOPMENT_SEED,
-        limit=LABELLED,
-        parameters=parameters,
-    )
+    yield common
     encoder = "{results}/" + ENCODER
     fitted = ("eval", "fit-skr", "{results}/" + ANSWERS, "--encoder", encoder)
     yield Command(name=SKR_FILE, words=(*fitted, "--out", "{results}/" + SKR_FILE))
@@ -131,5 +132,5 @@ def _long_tail() -> Iterator[Step]:
         "SCAAR_ORCHESTRATOR_GATE_FILE": "{results}/" + SKR_FILE,
         "SCAAR_ORCHESTRATOR_GATE_ENCODER": encoder,
     }
-    yield evaluation(SKR, "single_round", gates=("skr",), settings=vote)
+    yield evaluation(SKR, "single_round", gates=("skr",), installation=vote)
     yield evaluation(REFLECT, "self_rag", model="lab-lm-reflect")

@@ -1,12 +1,11 @@
 """The plan: tuned and published policies, a controlled risk, a factorial, a learning curve."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 
 from record.ceiling import DEPLOYED
-from record.plan import SHIPPED, SHIPPED_PARTS, WORLD_QUESTIONS, Entry, Step
+from record.plan import SHIPPED, SHIPPED_PARTS
 from record.pool import TUNED
-from record.steps import Evaluation
+from record.steps import WORLD_QUESTIONS, Command, Evaluation, Step
 from scaar.evaluator.studies.tuning.candidates import Label
 
 MODELS = ("lab-lm-b", "lab-lm-confident")
@@ -27,36 +26,6 @@ SIZES = (25, 50, 100, 200, 400)
 """Numbers of questions of the learning curve."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """A tuning of policies on worlds of the lab; ``name`` is the file that it is run for."""
-
-    name: str
-    seeds: tuple[int, ...]
-    options: tuple[str, ...]
-    limit: int = WORLD_QUESTIONS
-    answers: int = 0
-
-    @property
-    def seconds(self) -> float:
-        """The estimated time: answers are made for many candidates."""
-        return len(self.seeds) * self.limit * 1.5
-
-    def limited(self, maximum: int) -> "Tuning":
-        """Return the same tuning with at most ``maximum`` questions of each world."""
-        return replace(self, limit=min(self.limit, maximum))
-
-    def environment(self, results: str) -> Mapping[str, str]:
-        """Return the settings that the command reads from the environment: none."""
-        return {}
-
-    def arguments(self, results: str) -> tuple[str, ...]:
-        """Return the arguments of ``scaar``."""
-        seeds = (text for seed in self.seeds for text in ("--seed", str(seed)))
-        given = (each.format(results=results) for each in self.options)
-        return ("tune", "--dataset", "lab", *seeds, "--limit", str(self.limit), *given)
-
-
 def plan() -> tuple[Step, ...]:
     """Return every step of the record."""
     models = (entry for model in MODELS for entry in _of_model(model))
@@ -67,10 +36,9 @@ def _of_model(model: str) -> Iterator[Step]:
     """Yield the published policies as the model recommends them, and the tuned one."""
     for seed in WORLDS:
         deployed = f"{model}/{DEPLOYED}-{seed}"
-        yield Entry(name=deployed, limit=WORLD_QUESTIONS, model=model, seed=seed)
-        yield Entry(
+        yield Evaluation(name=deployed, model=model, seed=seed)
+        yield Evaluation(
             name=f"{model}/{TUNED}-{seed}",
-            limit=WORLD_QUESTIONS,
             policies=("perplexity",),
             tuned=(SHIPPED,),
             values=SHIPPED_PARTS,
@@ -84,10 +52,14 @@ def _careful() -> Iterator[Step]:
     """Yield the tuning of a controlled risk, and the policy on every world."""
     file = f"{{results}}/{CAREFUL}.json"
     options = ("--catch", f"{CATCH:g}", "--label", Label.WRONG.value, "--out", file)
-    yield Tuning(name=f"{CAREFUL}.json", seeds=CAREFUL_SEEDS, options=options)
+    yield _tuning(f"{CAREFUL}.json", CAREFUL_SEEDS, options)
     for seed in CAREFUL_WORLDS:
         yield Evaluation(
-            name=f"{CAREFUL}-{seed}", policies=("no_retrieval",), artefact=file, seed=seed
+            name=f"{CAREFUL}-{seed}",
+            policies=("no_retrieval",),
+            artefact=file,
+            skip_unserved=False,
+            seed=seed,
         )
 
 
@@ -100,4 +72,13 @@ def _choices() -> Step:
         *("--work", "{results}/answers", "--report", f"{{results}}/{CHOICES}"),
         *("--out", "{results}/chosen.json"),
     )
-    return Tuning(name=CHOICES, seeds=WORLDS, options=options)
+    return _tuning(CHOICES, WORLDS, options)
+
+
+def _tuning(name: str, seeds: tuple[int, ...], options: tuple[str, ...]) -> Command:
+    """Return a tuning on worlds of the lab, which writes a file of that name."""
+    worlds = (text for seed in seeds for text in ("--seed", str(seed)))
+    words = ("tune", "--dataset", "lab", *worlds, "--limit", "{limit}", *options)
+    # Answers are made for many candidates.
+    question_s = 1.5 * len(seeds)
+    return Command(name=name, words=words, start_s=0, question_s=question_s, limit=WORLD_QUESTIONS)

@@ -9,7 +9,8 @@ import pytest
 from record.evaluations import add_command, command_of
 from record.longtail.gated_evaluation import read_gated
 from record.longtail.page import LONGTAIL
-from record.longtail.plan import LABELS, LEARNED_FROM, RUN, GatedPolicies, Proxy, plan
+from record.longtail.plan import LABELS, LEARNED_FROM, RUN, gated_policies, plan
+from record.longtail.plan import gate_file as gate_name
 from record.page import write_page
 from scaar.core.errors import DataCorrupt, InvalidRequest
 from scaar.core.gates.proxy import Evidence, GateProxy
@@ -40,12 +41,12 @@ QUESTIONS = tuple(
 TAIL = frozenset(each.id for each in QUESTIONS if ("popularity", "tail") in each.labels)
 PASSED = TAIL ^ {"q0", "q1"}
 """What the gate passes: one of the tail it takes for common, and one of the head for the tail."""
-SETTINGS = GatedPolicies(policies=("no_retrieval", "single_round")).settings()
+SETTINGS = gated_policies(("no_retrieval", "single_round")).settings()
 PROXY = GateProxy("lm", "", WordStatistics("none", {}, 0.1), 5.0, (0.0, 0.0, -10.0), 0.5)
 """It goes by confidence alone, and passes what is below one half."""
 OTHER = replace(PROXY, weights=(0.0, 0.0, 10.0), bias=-5.0)
 """It passes what the one does not."""
-GATE, OTHER_GATE = Proxy(by=Variant.GECE).name, Proxy(by=Variant.GAP).name
+GATE, OTHER_GATE = gate_name(Variant.GECE), gate_name(Variant.GAP)
 NAMES = (LEARNED_FROM, GATE, OTHER_GATE, LABELS, RUN)
 LEARNED: dict[str, object] = {
     "labels by": "gece",
@@ -299,7 +300,7 @@ def test_each_step_follows_the_steps_that_it_needs() -> None:
 
 
 def test_timed_evaluations_run_one_question_at_a_time_without_caches() -> None:
-    command = command_of(GatedPolicies(limit=5, policies=("no_retrieval", "flare")), ".longtail")
+    command = command_of(gated_policies(("no_retrieval", "flare"), limit=5), ".longtail")
     assert command == (
         "SCAAR_ORCHESTRATOR_GATE_FILE=.longtail/gate-gap.json SCAAR_GENERATOR_PREFIX_CACHE_MB=0 "
         "SCAAR_SCORER_CACHE_ENTRIES=0 scaar eval run --dataset lab --seed 2000 --limit 5 "

@@ -207,12 +207,9 @@ def test_every_policy_and_every_gate_is_in_the_plan() -> None:
     assert not [name for name, n in Counter(each.name for each in steps).items() if n > 1]
     policies, gates = set(), set()
     for step in steps:
-        if step.name.endswith(f"-{WORLDS[0]}"):
-            if isinstance(step, Evaluation):
-                policies |= {*step.policies}
-                gates |= {*step.gates}
-            elif step.name == f"{FRONTIERS}-{WORLDS[0]}":
-                policies |= {each.policy.name for each in step.settings()}  # type: ignore[attr-defined]
+        if step.name.endswith(f"-{WORLDS[0]}") and isinstance(step, Evaluation):
+            policies |= {each.policy.name for each in step.settings()}
+            gates |= {*step.gates}
     assert policies >= PRESETS.keys() - ORACLE_POLICIES
     # quco is the gate of the policy of that name.
     assert gates == {*GATES} - {"quco"}

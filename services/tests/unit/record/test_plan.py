@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from record.evaluations import command_of
-from record.plan import QUESTIONS, STYLES, Entry, describe_cost, plan
+from record.plan import QUESTIONS, STYLES, plan
+from record.steps import Evaluation, describe_cost
 from scaar.core.policies import PRESETS
 from scaar.lab.models import LANGUAGE_MODELS
 
@@ -44,13 +45,15 @@ def test_the_rate_of_words_of_style_is_swept_from_none() -> None:
 
 
 def test_the_command_is_one_to_type() -> None:
-    entry = Entry(name="a", limit=3, policies=("flare", "scaar"), values={"top_k": (1, 2)}, grid=2)
+    entry = Evaluation(
+        name="a", limit=3, policies=("flare", "scaar"), values={"top_k": (1, 2)}, grid=2
+    )
     typed = (
         "scaar eval run --dataset lab --seed 2000 --limit 3 --policies flare,scaar "
         "--set top_k=1,2 --grid 2 --cache-generations --skip-unserved --out .results/a"
     )
     assert command_of(entry, ".results") == typed
-    other = Entry(
+    other = Evaluation(
         name="a",
         limit=3,
         ablation="alpha",
@@ -68,21 +71,21 @@ def test_the_command_is_one_to_type() -> None:
 @pytest.mark.parametrize(
     ("entry", "answers"),
     [
-        (Entry(name="a", limit=10, policies=("no_retrieval", "flare")), 20),
+        (Evaluation(name="a", limit=10, policies=("no_retrieval", "flare")), 20),
         # Each at six thetas, and half of the questions drafted once for each trigger.
-        (Entry(name="a", limit=10, policies=("no_retrieval", "flare", "scaar"), grid=6), 140),
-        (Entry(name="a", limit=10, ablation="alpha"), 50),
-        (Entry(name="a", limit=10, ablation="weighting", grid=2), 205),
+        (Evaluation(name="a", limit=10, policies=("no_retrieval", "flare", "scaar"), grid=6), 140),
+        (Evaluation(name="a", limit=10, ablation="alpha"), 50),
+        (Evaluation(name="a", limit=10, ablation="weighting", grid=2), 205),
     ],
 )
-def test_answers_are_counted(entry: Entry, answers: int) -> None:
+def test_answers_are_counted(entry: Evaluation, answers: int) -> None:
     assert entry.answers == answers
 
 
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
 def test_the_total_cost_is_the_sum_of_the_steps(limits: list[int]) -> None:
     entries = [
-        Entry(name=f"e{at}", limit=limit, ablation="alpha") for at, limit in enumerate(limits)
+        Evaluation(name=f"e{at}", limit=limit, ablation="alpha") for at, limit in enumerate(limits)
     ]
     *lines, total = describe_cost(entries).splitlines()
     assert len(lines) == len(entries)
