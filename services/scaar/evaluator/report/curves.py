@@ -155,8 +155,7 @@ def _series(analysis: Analysis, equal: str, column: str, curve: list[tuple[float
             each.test.of(column)[:, position] for each in (analysis.means, analysis.samples)
         )
         y = estimate(means, samples)
-        bounds = None if y.low is None or y.high is None else (y.low, y.high)
-        points.append(Point(x, y.value or 0.0, y_range=bounds))
+        points.append(Point(x, y.value or 0.0, y_range=y.bounds))
     first = curve[0][1]
     hue = next(at for at, each in enumerate(analysis.variants) if first in each.candidates)
     return Series(equal, tuple(points), tuple((point.x, point.y) for point in points), hue)

@@ -56,7 +56,7 @@ def _series(analysis: Analysis, variant: PolicyVariant, spent: tuple[str, ...]) 
     for at in variant.candidates:
         x, y = (_mean(analysis, at, columns) for columns in (spent, (analysis.measure,)))
         label = analysis.table.settings[at].label
-        points.append(Point(x.value or 0.0, y.value or 0.0, _bounds(x), _bounds(y), label))
+        points.append(Point(x.value or 0.0, y.value or 0.0, x.bounds, y.bounds, label))
     line = frontier(analysis.means, variant.candidates, measure=analysis.measure, spent=spent)
     corners = sorted((points[at].x, points[at].y) for at in np.flatnonzero(line.on[0]))
     return Series(variant.name, tuple(points), tuple(corners))
@@ -68,7 +68,3 @@ def _mean(analysis: Analysis, at: int, columns: tuple[str, ...]) -> Estimate:
         for each in (analysis.means, analysis.samples)
     )
     return estimate(means, samples)
-
-
-def _bounds(found: Estimate) -> tuple[float, float] | None:
-    return None if found.low is None or found.high is None else (found.low, found.high)

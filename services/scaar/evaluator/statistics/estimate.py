@@ -31,6 +31,11 @@ class Estimate:
     high: float | None = None
     p: float | None = None
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Both bounds of the interval, or None."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 def estimate(value: Floats, samples: Floats, *, confidence: float = CONFIDENCE) -> Estimate:
     """Return the value with the percentile interval of its samples; not a number is undefined."""

@@ -110,7 +110,7 @@ def _figure(
     series = []
     for hue, (policy, each) in enumerate(found.items()):
         points = tuple(
-            Point(x, y.value, y_range=_bounds(y)) for x, y in each.items() if y.value is not None
+            Point(x, y.value, y_range=y.bounds) for x, y in each.items() if y.value is not None
         )
         if points:
             line = tuple((point.x, point.y) for point in points)
@@ -127,7 +127,3 @@ def _figure(
         tuple(series),
         alternative=f"{shown.title} by {sweep.name}, with 95% intervals. {described}.",
     )
-
-
-def _bounds(found: Estimate) -> tuple[float, float] | None:
-    return None if found.low is None or found.high is None else (found.low, found.high)
