@@ -5,13 +5,13 @@ Every row is a system of :mod:`record.pool`. ``frontiers`` are policies at sever
 in both ways, and ``oracles`` know the facts of the world.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from record.pool import TUNED, Pool, System, Value, differing, estimated, read_pool
+from record.pool import TUNED, Pool, System, Value, cell_of, differing, estimated, read_pool
 from record.sentences import highest_sentence
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, oracle_parts
@@ -40,10 +40,12 @@ COSTS = (
 )
 
 
-@lru_cache(maxsize=2)
-def pooled(folders: tuple[Path, ...]) -> Pool:
+_read_pool = lru_cache(maxsize=2)(read_pool)
+
+
+def pooled(folders: Iterable[Path]) -> Pool:
     """Return the pool of the evaluations in the folders; the last two are kept in memory."""
-    return read_pool(folders)
+    return _read_pool(tuple(folders))
 
 
 def matched_table(pool: Pool) -> Table:
@@ -53,9 +55,8 @@ def matched_table(pool: Pool) -> Table:
     def cell(system: System, budget: float) -> Value:
         return pool.at(system, budget, pool.measure)
 
-    return _by_budget(
-        pool,
-        *(_lines(pool), cell),
+    return budgets_table(
+        *(_lines(pool), BUDGETS, cell),
         name="worlds_matched",
         title=f"{title} at a matched budget of searches",
         note=(
@@ -82,9 +83,8 @@ def distance_table(pool: Pool) -> Table | None:
         first, second = ((own[side] - start[side]) / (whole[side] - start[side]) for side in (0, 1))
         return first, second
 
-    return _by_budget(
-        pool,
-        *([each for each in _lines(pool) if each is not ceiling], cell),
+    return budgets_table(
+        *([each for each in _lines(pool) if each is not ceiling], BUDGETS, cell),
         name="worlds_distance",
         title="Share of the distance to the ceiling",
         note=(
@@ -113,10 +113,10 @@ def points_table(pool: Pool) -> Table:
         rows.append(
             (
                 text(each.name),
-                estimated_cell(estimated(own)),
+                cell_of(own),
                 number(None) if gain is None else estimated_cell(gain),
-                estimated_cell(estimated(pool.of(at, RETRIEVALS))),
-                *(number(float(pool.of(at, name)[0][0])) for name, _ in COSTS),
+                cell_of(pool.of(at, RETRIEVALS)),
+                *(number(pool.mean(at, name)) for name, _ in COSTS),
             )
         )
     return Table(
@@ -133,16 +133,21 @@ def points_table(pool: Pool) -> Table:
     )
 
 
-def costs_table(pool: Pool) -> Table:
+def worlds_costs(pool: Pool) -> Table:
     """Return what each policy costs at the primary budget, beside its searches."""
+    return costs_table(pool, _lines(pool), name="worlds_costs")
+
+
+def costs_table(pool: Pool, systems: Iterable[System], *, name: str) -> Table:
+    """Return what each policy among the systems costs at the primary budget."""
     rows = []
-    for system in _lines(pool):
-        found = [estimated(pool.at(system, PRIMARY, name)).value for name, _ in COSTS]
+    for system in systems:
+        found = [estimated(pool.at(system, PRIMARY, column)).value for column, _ in COSTS]
         if found[0] is not None and system.kind != ORACLES:
             rows.append((text(system.name), *map(number, found)))
     columns = (Column("policy", "policy"), *(Column(*each, decimals=1) for each in COSTS))
     return Table(
-        "worlds_costs",
+        name,
         f"Costs at {PRIMARY:g} searches per question",
         columns,
         tuple(rows),
@@ -207,11 +212,8 @@ def frontier_figure(pool: Pool) -> Figure:
     lines = _lines(pool)
     series = []
     for system in lines:
-        places = sorted(system.settings, key=lambda at: float(pool.of(at, RETRIEVALS)[0][0]))
-        points = [
-            (float(pool.of(at, RETRIEVALS)[0][0]), float(pool.of(at, pool.measure)[0][0]))
-            for at in places
-        ]
+        places = sorted(system.settings, key=lambda at: pool.mean(at, RETRIEVALS))
+        points = [(pool.mean(at, RETRIEVALS), pool.mean(at, pool.measure)) for at in places]
         series.append(Series(system.name, tuple(Point(*each) for each in points), tuple(points)))
     best = max(lines, key=lambda each: np.nan_to_num(pool.at(each, PRIMARY, pool.measure)[0][0]))
     return Figure(
@@ -234,14 +236,17 @@ def matched_sentences(pool: Pool) -> list[str]:
     for budget in (1.0, PRIMARY, 1.5):
         values = {name: pool.at(each, budget, pool.measure) for name, each in policies.items()}
         title = f"{measure_title(pool.measure)} of policies at a budget of {budget:g} searches"
-        lines.append(
-            highest_sentence(
-                title,
-                {name: estimated(each) for name, each in values.items()},
-                lambda name, best, values=values: differing(values[name], values[best]),  # type: ignore[misc]
-            )
-        )
+        lines.append(highest_value(title, values))
     return lines
+
+
+def highest_value(what: str, values: Mapping[str, Value]) -> str:
+    """Return the highest value and the paired differences of the others from that value."""
+    return highest_sentence(
+        what,
+        {name: estimated(each) for name, each in values.items()},
+        lambda name, best: differing(values[name], values[best]),
+    )
 
 
 def reference_score(pool: Pool, reference: str = "scaar") -> float:
@@ -280,28 +285,25 @@ def _is_point(system: System) -> bool:
     return system.kind == ORACLES and not system.name.startswith(BUDGETED)
 
 
-def _by_budget(
-    pool: Pool,
-    systems: Sequence[System],
+def budgets_table(
+    systems: Iterable[System],
+    budgets: Sequence[float],
     value: Callable[[System, float], Value],
     *,
     name: str,
     title: str,
     note: str,
+    what: str = "policy",
+    prefix: str = "at ",
 ) -> Table:
+    """Return a value of systems at each budget; a system that reaches none has no row."""
     columns = (
-        Column("policy", "policy"),
-        *(Column(f"at_{each:g}", f"at {each:g}", decimals=3) for each in BUDGETS),
+        Column(what, what),
+        *(Column(f"at_{each:g}", f"{prefix}{each:g}", decimals=3) for each in budgets),
     )
-    rows = [
-        (
-            text(system.name),
-            *(
-                estimated_cell(estimated(value(system, budget)), missing=NOT_REACHED)
-                for budget in BUDGETS
-            ),
-        )
-        for system in systems
-    ]
-    reaching = [row for row in rows if any(cell.value is not None for cell in row[1:])]
-    return Table(name, title, columns, tuple(reaching), note=note)
+    rows = (
+        (text(each.name), *(cell_of(value(each, x), missing=NOT_REACHED) for x in budgets))
+        for each in systems
+    )
+    reaching = tuple(row for row in rows if any(cell.value is not None for cell in row[1:]))
+    return Table(name, title, columns, reaching, note=note)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from record.ceiling import BUDGETS, PRIMARY
-from record.pool import Pool, System, differing, estimated
+from record.pool import Pool, System, cell_of, differing
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import combination_of
 from scaar.core.types import ExcludeSeen
@@ -27,9 +27,7 @@ def factorial_table(pool: Pool) -> Table:
         found = [
             number(None, missing="not run")
             if each is None
-            else estimated_cell(
-                estimated(pool.at(each, PRIMARY, pool.measure)), missing=NOT_REACHED
-            )
+            else cell_of(pool.at(each, PRIMARY, pool.measure), missing=NOT_REACHED)
             for each in systems
         ]
         rows.append((text(trigger), *mark_highest(found)))

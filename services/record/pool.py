@@ -16,6 +16,8 @@ import numpy as np
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.oracles import PLANNED, oracle_parts
 from scaar.evaluator.records import Question, Score, Setting
+from scaar.evaluator.report.cells import estimated as estimated_cell
+from scaar.evaluator.report.model import Cell
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.budgeted import BUDGETED, budgeted_settings
 from scaar.evaluator.scoring.detection import JudgedDraftsBuilder
@@ -90,10 +92,19 @@ class Pool:
         """Return the mean of a column for a setting."""
         return self.means.of(column)[:, setting], self.samples.of(column)[:, setting]
 
+    def mean(self, setting: int, column: str) -> float:
+        """Return the mean of a column for a setting, without its samples."""
+        return float(self.means.of(column)[0, setting])
+
 
 def estimated(value: Value) -> Estimate:
     """Return a statistic with its interval."""
     return estimate(*value)
+
+
+def cell_of(value: Value, *, missing: str = "undefined") -> Cell:
+    """Return the cell of a statistic; ``missing`` is its note if it has no value."""
+    return estimated_cell(estimated(value), missing=missing)
 
 
 def differing(value: Value, other: Value) -> Estimate:

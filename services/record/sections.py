@@ -9,7 +9,6 @@ from record.ceiling import (
     DEPLOYED,
     FRONTIERS,
     ORACLES,
-    costs_table,
     detections_table,
     differences_table,
     distance_table,
@@ -19,6 +18,7 @@ from record.ceiling import (
     points_table,
     pooled,
     reference_score,
+    worlds_costs,
 )
 from record.cost_model import coefficients_table, latency_table, winners_table
 from record.evaluations import FinishedEvaluation
@@ -236,11 +236,16 @@ def describe_origin(folders: Sequence[Path]) -> PartContent:
     return PartContent((*describe_comparison(analysis).items, made), (settings,))
 
 
+def name_origin(folders: Sequence[Path]) -> PartContent:
+    """Return data, models and seeds of the first evaluation."""
+    return PartContent(describe_provenance(_analysed(folders[0])).items[:1])
+
+
 def compare_worlds(folders: Sequence[Path]) -> PartContent:
     """Return the tables of policies and oracles at matched budgets, over worlds."""
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     full = (matched_table(pool), frontier_figure(pool), distance_table(pool), points_table(pool))
-    folded = (differences_table(pool), costs_table(pool))
+    folded = (differences_table(pool), worlds_costs(pool))
     return PartContent(
         tuple(each for each in full if each is not None),
         tuple(each for each in folded if each is not None),
@@ -250,12 +255,12 @@ def compare_worlds(folders: Sequence[Path]) -> PartContent:
 
 def detect_wrong_drafts(folders: Sequence[Path]) -> PartContent:
     """Return the table of the detection of wrong drafts, over worlds."""
-    return PartContent((detections_table(pooled(tuple(folders))),))
+    return PartContent((detections_table(pooled(folders)),))
 
 
 def _cost_model(folders: Sequence[Path]) -> PartContent:
     (timed,) = (each for each in folders if each.name == "cost")
-    pool = pooled(tuple(each for each in folders if each != timed))
+    pool = pooled(each for each in folders if each != timed)
     table = _analysed(timed).table
     model = fit(table.column)
     return PartContent(
@@ -266,7 +271,7 @@ def _cost_model(folders: Sequence[Path]) -> PartContent:
 
 def compare_factors(folders: Sequence[Path]) -> PartContent:
     """Return the tables of triggers with equal queries, over worlds."""
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     return PartContent((factorial_table(pool),), (effects_table(pool),))
 
 

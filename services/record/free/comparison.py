@@ -1,7 +1,7 @@
 """The tuned policy beside every published one at the searches that the tuned one makes."""
 
 from record.ceiling import FRONTIERS, NEVER
-from record.pool import Pool, System, differing, estimated
+from record.pool import Pool, System, cell_of, differing
 from record.tuning.comparison import tuned_system
 from scaar.evaluator.report.cells import estimated as estimated_cell
 from scaar.evaluator.report.cells import measure_title, number, text
@@ -19,12 +19,12 @@ def tuned_table(pool: Pool) -> Table:
     found = {each.name: _difference(pool, tuned, each) for each in _published(pool)}
     tested = [each.p for each in found.values() if each.p is not None]
     corrected = dict(zip((x for x in found if found[x].p is not None), holm(tested), strict=True))
-    rows = [(text(tuned.name), estimated_cell(estimated(own)), text(""), text(""), text(""))]
+    rows = [(text(tuned.name), cell_of(own), text(""), text(""), text(""))]
     for each in _published(pool):
         rows.append(
             (
                 text(each.name),
-                estimated_cell(estimated(pool.at(each, budget, pool.measure)), missing=NOT_REACHED),
+                cell_of(pool.at(each, budget, pool.measure), missing=NOT_REACHED),
                 estimated_cell(found[each.name]),
                 number(found[each.name].p),
                 number(corrected.get(each.name)),
@@ -69,7 +69,7 @@ def _published(pool: Pool) -> list[System]:
 
 
 def _searches(pool: Pool, tuned: System) -> float:
-    return float(pool.of(tuned.settings[0], RETRIEVALS)[0][0])
+    return pool.mean(tuned.settings[0], RETRIEVALS)
 
 
 def _difference(pool: Pool, tuned: System, other: System) -> Estimate:

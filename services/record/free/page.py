@@ -39,7 +39,7 @@ Run the commands in the project's folder."""
 
 
 def _tuned(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     return PartContent((tuned_table(pool),), sentences=(tuned_sentence(pool),))
 
 

@@ -1,5 +1,6 @@
 """An evaluation of policies without a gate and with the gate: means, differences, ratios."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +11,8 @@ from scaar.core.errors import InvalidRequest
 from scaar.core.types import GateJudged
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.records import Setting
+from scaar.evaluator.report.cells import text
+from scaar.evaluator.report.model import Cell
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.scores import score_of
 from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
@@ -104,6 +107,16 @@ class GatedEvaluation:
                 found.setdefault(each.question_id, each.gate)
         return found
 
+    def rows(self, cells: Callable[[int], Iterable[Cell]]) -> tuple[tuple[Cell, ...], ...]:
+        """Return a row of never retrieving, and of every policy without and with the gate.
+
+        ``cells`` returns those of a setting, which follow the policy and the gate.
+        """
+        named = [("no_retrieval", "-", self.alone)]
+        for each in self.pairs:
+            named += [(each.policy, "without", each.without), (each.policy, "with", each.behind)]
+        return tuple((text(name), text(gate), *cells(at)) for name, gate, at in named)
+
 
 @lru_cache(maxsize=2)
 def read_gated(folder: Path) -> GatedEvaluation:
@@ -117,8 +130,8 @@ def read_gated(folder: Path) -> GatedEvaluation:
     results = read_finished(folder)
     pairs, alone = _pairs(results.evaluation.settings)
     if not pairs or alone is None:
-        text = f"{folder} must have no_retrieval, and policies without a gate and with the gate"
-        raise InvalidRequest.of("DIR", text)
+        lacking = "must have no_retrieval, and policies without a gate and with the gate"
+        raise InvalidRequest.of("DIR", f"{folder} {lacking}")
     return GatedEvaluation(results, measurements_of(measured(results)), pairs, alone)
 
 

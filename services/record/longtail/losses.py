@@ -49,21 +49,15 @@ def _changes(gated: GatedEvaluation) -> Table:
 
 
 def _scores(gated: GatedEvaluation) -> Table:
-    rows = [_score_row(gated, "no_retrieval", "-", gated.alone)]
-    for each in gated.pairs:
-        rows.append(_score_row(gated, each.policy, "without", each.without))
-        rows.append(_score_row(gated, each.policy, "with", each.behind))
+    rows = gated.rows(
+        lambda at: (estimated(gated.measurements.mean(measure, at)) for measure in MEASURES)
+    )
     columns = (
         Column("policy", "policy"),
         Column("gate", "gate"),
         *(score_column(measure, measure_title(measure)) for measure in MEASURES),
     )
-    return Table("scores", "Scores", columns, tuple(rows))
-
-
-def _score_row(gated: GatedEvaluation, policy: str, gate: str, at: int) -> tuple[Cell, ...]:
-    cells = (estimated(gated.measurements.mean(measure, at)) for measure in MEASURES)
-    return (text(policy), text(gate), *cells)
+    return Table("scores", "Scores", columns, rows)
 
 
 def _by_popularity(gated: GatedEvaluation) -> Table:

@@ -1,8 +1,5 @@
 """docs/longtail.md: its head and its parts in order."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from record.longtail.deciders import show_deciders
 from record.longtail.gate_detection import show_gates
 from record.longtail.label_detection import show_labels
@@ -11,10 +8,7 @@ from record.longtail.plan import GATES, LABELS, RUN
 from record.longtail.speed import show_speed
 from record.longtail.thresholds import draw_thresholds
 from record.page import Page
-from record.sections import Part, PartContent
-from scaar.evaluator.report.analysis import analyse_results
-from scaar.evaluator.report.provenance import describe_provenance
-from scaar.evaluator.studies.joining.evaluations import read_finished
+from record.sections import Part, name_origin
 
 _HEAD = """\
 <!-- Made by make longtail from saved results; longtail/why.md is written by hand. -->
@@ -33,11 +27,6 @@ results.
 The gate is learned on one world and reported on another; nothing was chosen on the reported \
 questions.
 Run the commands in the project's folder."""
-
-
-def _origin(folders: Sequence[Path]) -> PartContent:
-    analysis = analyse_results(read_finished(folders[0]))
-    return PartContent(describe_provenance(analysis).items[:1])
 
 
 PARTS = (
@@ -76,4 +65,4 @@ PARTS = (
         draw_thresholds,
     ),
 )
-LONGTAIL = Page("longtail", _HEAD, PARTS, Part("Provenance", RUN, "Of the policies.", _origin))
+LONGTAIL = Page("longtail", _HEAD, PARTS, Part("Provenance", RUN, "Of the policies.", name_origin))

@@ -7,8 +7,7 @@ from record.longtail.gated_evaluation import GatedEvaluation, Pair, read_gated
 from record.sections import PartContent
 from record.sentences import highest_sentence
 from scaar.evaluator.report.cells import estimated, number, text
-from scaar.evaluator.report.model import Cell, Column, Figure, Point, Series, Table
-from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.report.model import Column, Figure, Point, Series, Table
 
 PUBLISHED = {"single_round": "2.1 to 2.4", "ircot": "6.2 to 6.7"}
 """GECE's own speed-ups in time, of single retrieval and of IRCoT (Li et al., 2024)."""
@@ -70,17 +69,11 @@ def _speed_ups(gated: GatedEvaluation) -> Table:
 def _costs(gated: GatedEvaluation) -> Table:
     columns = [Column("policy", "policy"), Column("gate", "gate")]
     columns += [Column(name, title, decimals) for name, (title, decimals) in _USAGE.items()]
-    rows = [_cost_row(gated, "no_retrieval", "-", gated.alone)]
-    for each in gated.pairs:
-        rows.append(_cost_row(gated, each.policy, "without", each.without))
-        rows.append(_cost_row(gated, each.policy, "with", each.behind))
+    rows = gated.rows(
+        lambda at: (number(gated.measurements.mean(name, at).value) for name in _USAGE)
+    )
     note = "Means per question. Questions run one at a time, without caches between answers."
-    return Table("costs", "What an answer costs", tuple(columns), tuple(rows), note)
-
-
-def _cost_row(gated: GatedEvaluation, policy: str, gate: str, at: int) -> tuple[Cell, ...]:
-    means = (number(gated.measurements.mean(name, at).value) for name in _USAGE)
-    return (text(policy), text(gate), *means)
+    return Table("costs", "What an answer costs", tuple(columns), rows, note)
 
 
 def _figure(gated: GatedEvaluation) -> Figure:
@@ -111,9 +104,5 @@ def _points(gated: GatedEvaluation, pair: Pair) -> tuple[Point, ...]:
     found = []
     for at, label in ((pair.without, "without the gate"), (pair.behind, "with the gate")):
         x, y = (gated.measurements.mean(column, at) for column in ("retrievals", "f1"))
-        found.append(Point(x.value or 0.0, y.value or 0.0, _bounds(x), _bounds(y), label))
+        found.append(Point(x.value or 0.0, y.value or 0.0, x.bounds, y.bounds, label))
     return tuple(found)
-
-
-def _bounds(found: Estimate) -> tuple[float, float] | None:
-    return None if found.low is None or found.high is None else (found.low, found.high)

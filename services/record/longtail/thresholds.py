@@ -42,8 +42,7 @@ def _figure(gated: GatedEvaluation, policy: str, without: int, likely: dict[str,
         points = []
         for place, share in enumerate(SHARES):
             f1 = found.mean("f1", place)
-            bounds = None if f1.low is None or f1.high is None else (f1.low, f1.high)
-            points.append(Point(share, f1.value or 0.0, None, bounds, f"{name}, {share:.0%}"))
+            points.append(Point(share, f1.value or 0.0, None, f1.bounds, f"{name}, {share:.0%}"))
         line = tuple((each.x, each.y) for each in points)
         series.append(Series(name, tuple(points), line, at))
     ends = "; ".join(

@@ -1,14 +1,13 @@
 """Tables of methods at matched budgets of searches and at matched times."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from record.ceiling import COSTS, FRONTIERS, NEVER, ORACLES
+from record.ceiling import COSTS, FRONTIERS, NEVER, ORACLES, budgets_table, highest_value
 from record.methods.plan import SHARE, VECTORS
-from record.pool import TUNED, Pool, Spent, System, Value, differing, estimated
-from record.sentences import highest_sentence
+from record.pool import TUNED, Pool, Spent, System, Value, cell_of, differing, estimated
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates import ROUTERS
 from scaar.core.policies.single_round import SINGLE_ROUND
@@ -93,13 +92,14 @@ def gates_of(pool: Pool) -> list[System]:
 
 def searches_table(pool: Pool) -> Table:
     """Return the scores of policies at each budget of searches."""
-    return _by_budget(
+    return budgets_table(
         policies_of(pool),
         BUDGETS,
         lambda system, budget: pool.at(system, budget, pool.measure),
         name="methods_searches",
         title=f"{measure_title(pool.measure)} at a matched budget of searches",
         note=_note(pool, "budget"),
+        what="method",
     )
 
 
@@ -118,7 +118,7 @@ def gates_table(pool: Pool) -> Table:
         rows.append(
             (
                 text(each.name),
-                estimated_cell(estimated(score(each)), missing=NOT_REACHED),
+                cell_of(score(each), missing=NOT_REACHED),
                 number(None) if difference is None else estimated_cell(difference),
                 *map(number, costs),
             )
@@ -147,7 +147,7 @@ def times_table(pool: Pool, model: CostModel, deployment: Deployment) -> Table:
     """Return the scores of policies at each multiple of the time of ``single_round``."""
     spent = deployment.spent(model)
     unit = _time_of_always(pool, spent)
-    return _by_budget(
+    return budgets_table(
         policies_of(pool),
         TIMES,
         lambda system, share: pool.at(system, share * unit, pool.measure, spent=spent),
@@ -161,24 +161,8 @@ def times_table(pool: Pool, model: CostModel, deployment: Deployment) -> Table:
             f"below: a search takes {deployment.search_ms:g} ms and the "
             f"model {deployment.slowdown:g} times as long as the lab's. {_note(pool, 'time')}"
         ),
+        what="method",
         prefix="x",
-    )
-
-
-def costs_table(pool: Pool, budget: float = 1.25) -> Table:
-    """Return what each policy costs at a budget of searches."""
-    rows = []
-    for system in policies_of(pool):
-        found = [estimated(pool.at(system, budget, name)).value for name, _ in COSTS]
-        if found[0] is not None and system.kind != ORACLES:
-            rows.append((text(system.name), *map(number, found)))
-    columns = (Column("policy", "policy"), *(Column(*each, decimals=1) for each in COSTS))
-    return Table(
-        "methods_costs",
-        f"Costs at {budget:g} searches per question",
-        columns,
-        tuple(rows),
-        note="Means per question, interpolated like the scores.",
     )
 
 
@@ -188,7 +172,7 @@ def searches_sentences(pool: Pool) -> Iterator[str]:
     title = measure_title(pool.measure)
     for budget in (1.0, 1.25, 1.5):
         values = {each.name: pool.at(each, budget, pool.measure) for each in policies}
-        yield _highest(f"{title} at a budget of {budget:g} searches", values)
+        yield highest_value(f"{title} at a budget of {budget:g} searches", values)
 
 
 def times_sentences(pool: Pool, model: CostModel) -> Iterator[str]:
@@ -200,7 +184,7 @@ def times_sentences(pool: Pool, model: CostModel) -> Iterator[str]:
         time = 2 * _time_of_always(pool, spent)
         values = {x.name: pool.at(x, time, pool.measure, spent=spent) for x in policies}
         what = f"{title} in twice the time of {ALWAYS} (search: {each.search_ms:g} ms)"
-        yield _highest(what, values)
+        yield highest_value(what, values)
 
 
 def _time_of_always(pool: Pool, spent: Spent) -> float:
@@ -216,14 +200,6 @@ def _always(pool: Pool) -> System:
     return found
 
 
-def _highest(what: str, values: dict[str, Value]) -> str:
-    return highest_sentence(
-        what,
-        {name: estimated(each) for name, each in values.items()},
-        lambda name, best: differing(values[name], values[best]),
-    )
-
-
 def _note(pool: Pool, what: str) -> str:
     return (
         f"On {len(pool.table.questions)} questions, interpolated between the neighbouring settings "
@@ -233,34 +209,6 @@ def _note(pool: Pool, what: str) -> str:
         "query, or with query=oracle the name of the passage that is needed. A value without an "
         "interval is reached in some bootstrap samples only."
     )
-
-
-def _by_budget(
-    systems: Sequence[System],
-    budgets: Sequence[float],
-    value: Callable[[System, float], Value],
-    *,
-    name: str,
-    title: str,
-    note: str,
-    prefix: str = "at ",
-) -> Table:
-    columns = (
-        Column("method", "method"),
-        *(Column(f"at_{each:g}", f"{prefix}{each:g}", decimals=3) for each in budgets),
-    )
-    rows = tuple(
-        (
-            text(system.name),
-            *(
-                estimated_cell(estimated(value(system, budget)), missing=NOT_REACHED)
-                for budget in budgets
-            ),
-        )
-        for system in systems
-    )
-    reached = tuple(row for row in rows if any(cell.value is not None for cell in row[1:]))
-    return Table(name, title, columns, reached, note=note)
 
 
 def _policy_name(system: System) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from record.ceiling import FRONTIERS, ORACLES, pooled
+from record.ceiling import FRONTIERS, ORACLES, costs_table, pooled
 from record.cost_model import coefficients_table
 from record.methods import transfer
 from record.methods.comparison import (
     DEPLOYMENTS,
-    costs_table,
     gates_table,
+    policies_of,
     searches_sentences,
     searches_table,
     times_sentences,
@@ -19,9 +19,8 @@ from record.methods.comparison import (
 from record.methods.plan import COST, FITTED_GATES, TRANSFER, VECTORS
 from record.page import Page
 from record.pool import TUNED
-from record.sections import Part, PartContent
+from record.sections import Part, PartContent, name_origin
 from scaar.evaluator.report.analysis import analyse_results
-from scaar.evaluator.report.provenance import describe_provenance
 from scaar.evaluator.statistics.cost_model import CostModel, fit
 from scaar.evaluator.studies.joining.evaluations import read_finished
 
@@ -61,35 +60,31 @@ def _cost_model(folder: Path) -> CostModel:
 
 
 def _policies(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     sentences = tuple(searches_sentences(pool))
-    return PartContent((searches_table(pool),), (costs_table(pool),), sentences)
+    costs = costs_table(pool, policies_of(pool), name="methods_costs")
+    return PartContent((searches_table(pool),), (costs,), sentences)
 
 
 def _times(folders: Sequence[Path]) -> PartContent:
     (timed,) = (each for each in folders if each.name == COST)
-    pool = pooled(tuple(each for each in folders if each != timed))
+    pool = pooled(each for each in folders if each != timed)
     model = _cost_model(timed)
     tables = tuple(times_table(pool, model, each) for each in DEPLOYMENTS)
     return PartContent(tables, (coefficients_table(model),), tuple(times_sentences(pool, model)))
 
 
 def _gates(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     return PartContent((gates_table(pool),))
 
 
 def _transfers(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     return PartContent(
         (transfer.scores_table(pool), transfer.differences_table(pool)),
         (transfer.searches_table(pool),),
     )
-
-
-def _origin(folders: Sequence[Path]) -> PartContent:
-    analysis = analyse_results(read_finished(folders[0]))
-    return PartContent(describe_provenance(analysis).items[:1])
 
 
 PARTS = (
@@ -127,5 +122,5 @@ METHODS = Page(
     "methods",
     _HEAD,
     PARTS,
-    Part("Provenance", f"{FRONTIERS}-", "Of the first world.", _origin, commands=False),
+    Part("Provenance", f"{FRONTIERS}-", "Of the first world.", name_origin, commands=False),
 )

@@ -2,8 +2,7 @@
 
 from record.papers.plan import TIMED
 from record.papers.settings import Row, rows_of
-from record.pool import Pool, Value, estimated
-from scaar.evaluator.report.cells import estimated as estimated_cell
+from record.pool import Pool, Value, cell_of
 from scaar.evaluator.report.cells import number, text
 from scaar.evaluator.report.model import Cell, Column, Table
 from scaar.evaluator.statistics.selection import RETRIEVALS
@@ -31,8 +30,8 @@ def overhead_table(pool: Pool) -> Table:
     def cells(row: Row) -> tuple[Cell, ...]:
         own, other = pool.of(row.at, "latency_ms"), pool.of(base.at, "latency_ms")
         ratio: Value = own[0] / other[0], own[1] / other[1]
-        times = (number(float(pool.of(row.at, name)[0][0])) for name in _TIMES)
-        return text(row.label), *times, estimated_cell(estimated(ratio)), _mean(pool, row)
+        times = (number(pool.mean(row.at, name)) for name in _TIMES)
+        return text(row.label), *times, cell_of(ratio), _mean(pool, row)
 
     columns = (
         Column("policy", "policy"),
@@ -58,7 +57,7 @@ def tokens_table(pool: Pool) -> Table:
     rows = tuple(
         (
             text(each.label),
-            *(number(float(pool.of(each.at, name)[0][0])) for name in _COUNTS),
+            *(number(pool.mean(each.at, name)) for name in _COUNTS),
         )
         for each in rows_of(pool, TIMED)
     )
@@ -79,4 +78,4 @@ def tokens_table(pool: Pool) -> Table:
 
 
 def _mean(pool: Pool, row: Row) -> Cell:
-    return number(float(pool.of(row.at, RETRIEVALS)[0][0]))
+    return number(pool.mean(row.at, RETRIEVALS))

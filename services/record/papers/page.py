@@ -38,11 +38,8 @@ from record.papers.settings import (
     matches_table,
     rows_of,
 )
-from record.sections import Part, PartContent
-from scaar.evaluator.report.analysis import analyse_results
+from record.sections import Part, PartContent, name_origin
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.report.provenance import describe_provenance
-from scaar.evaluator.studies.joining.evaluations import read_finished
 from scaar.lab.models import LAB_LM
 
 _HEAD = """\
@@ -93,11 +90,11 @@ Run the commands in the project's folder."""
 
 def _main(folders: Sequence[Path]) -> PartContent:
     rows = (not_run.PAPER_SETS, not_run.IIRC, not_run.LLAMA, not_run.GPT)
-    return PartContent((with_not_run(main_table(pooled(tuple(folders))), rows),))
+    return PartContent((with_not_run(main_table(pooled(folders)), rows),))
 
 
 def _efficiency(folders: Sequence[Path]) -> PartContent:
-    return PartContent((efficiency_table(pooled(tuple(folders))),))
+    return PartContent((efficiency_table(pooled(folders)),))
 
 
 def _retrievers(folders: Sequence[Path]) -> PartContent:
@@ -113,7 +110,7 @@ def _retrievers_of_dragin(folders: Sequence[Path]) -> PartContent:
 def _by_index(
     folders: Sequence[Path], policies: Sequence[str], left_out: Sequence[NotRun]
 ) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     at = {each.label: each.at for each in rows_of(pool, DENSE)}
     pairs = [
         (each, at[f"{each}:index={WORDS}"], at[f"{each}:index={VECTORS}"]) for each in policies
@@ -129,11 +126,11 @@ def _by_index(
 
 
 def _overhead(folders: Sequence[Path]) -> PartContent:
-    return PartContent((overhead_table(pooled(tuple(folders))),))
+    return PartContent((overhead_table(pooled(folders)),))
 
 
 def _encoders(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     own = {each.label: each.at for each in rows_of(pool, main_kind(LAB_LM))}
     pairs = [
         (each.label, own[each.label], each.at)
@@ -151,7 +148,7 @@ def _encoders(folders: Sequence[Path]) -> PartContent:
 
 
 def _tokens(folders: Sequence[Path]) -> PartContent:
-    table = tokens_table(pooled(tuple(folders)))
+    table = tokens_table(pooled(folders))
     return PartContent((with_not_run(table, (not_run.PAPER_SETS, not_run.IIRC, not_run.VICUNA)),))
 
 
@@ -175,7 +172,7 @@ def _queries(folders: Sequence[Path]) -> PartContent:
 def _matches(
     folders: Sequence[Path], kind: str, title: str, called: Callable[[Row], str]
 ) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     table = matches_table(pool, rows_of(pool, kind), name=kind, title=title, called=called)
     return PartContent((with_not_run(table, (not_run.IIRC, not_run.VICUNA)),))
 
@@ -217,11 +214,6 @@ def _mmlu(folders: Sequence[Path]) -> PartContent:
     columns = (Column("data", "data set"), Column("accuracy", "accuracy", decimals=3))
     empty = Table("mmlu", "Accuracy without GECE and with GECE", columns, ())
     return PartContent((with_not_run(empty, (not_run.MMLU,)),))
-
-
-def _origin(folders: Sequence[Path]) -> PartContent:
-    analysis = analyse_results(read_finished(folders[0]))
-    return PartContent(describe_provenance(analysis).items[:1])
 
 
 _GATE = gate_file(LEARNED_BY)
@@ -339,5 +331,5 @@ PAPERS = Page(
     "paper-tables",
     _HEAD,
     PARTS,
-    Part("Provenance", f"{MAIN}-", "Of the first evaluation.", _origin, commands=False),
+    Part("Provenance", f"{MAIN}-", "Of the first evaluation.", name_origin, commands=False),
 )

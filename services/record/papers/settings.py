@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from record.papers.plan import NEVER, main_kind
-from record.pool import Pool, Value, differing, estimated
+from record.pool import Pool, Value, cell_of, differing
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.report.cells import estimated as estimated_cell
 from scaar.evaluator.report.cells import measure_title, number, text
@@ -57,12 +57,12 @@ def matches_table(
         (
             text(called(row)),
             *(
-                estimated_cell(estimated(pool.of(row.at, measure)))
+                cell_of(pool.of(row.at, measure))
                 if measure == "f1"
-                else number(float(pool.of(row.at, measure)[0][0]))
+                else number(pool.mean(row.at, measure))
                 for measure in MATCHES
             ),
-            number(float(pool.of(row.at, RETRIEVALS)[0][0])),
+            number(pool.mean(row.at, RETRIEVALS)),
         )
         for row in rows
     ]
@@ -78,8 +78,8 @@ def main_table(pool: Pool) -> Table:
     """Return EM and F1 of every policy at every theta, by model."""
 
     def cells(model: str, row: Row) -> Iterable[Cell]:
-        yield number(float(pool.of(row.at, "exact_match")[0][0]))
-        yield estimated_cell(estimated(pool.of(row.at, "f1")))
+        yield number(pool.mean(row.at, "exact_match"))
+        yield cell_of(pool.of(row.at, "f1"))
 
     return _by_model(
         pool,
@@ -96,8 +96,8 @@ def efficiency_table(pool: Pool) -> Table:
 
     def cells(model: str, row: Row) -> Iterable[Cell]:
         (never,) = (each for each in rows_of(pool, row.kind) if each.label == NEVER)
-        yield number(float(pool.of(row.at, RETRIEVALS)[0][0]))
-        yield estimated_cell(estimated(efficiency(pool, row.at, never.at)))
+        yield number(pool.mean(row.at, RETRIEVALS))
+        yield cell_of(efficiency(pool, row.at, never.at))
 
     return _by_model(
         pool,
@@ -139,11 +139,11 @@ def compared_table(
         rows.append(
             (
                 text(called),
-                *(number(float(pool.of(at, "exact_match")[0][0])) for at in (first, second)),
-                estimated_cell(estimated(own)),
-                estimated_cell(estimated(other)),
+                *(number(pool.mean(at, "exact_match")) for at in (first, second)),
+                cell_of(own),
+                cell_of(other),
                 estimated_cell(differing(other, own)),
-                *(number(float(pool.of(at, RETRIEVALS)[0][0])) for at in (first, second)),
+                *(number(pool.mean(at, RETRIEVALS)) for at in (first, second)),
             )
         )
     one, two = names

@@ -1,7 +1,7 @@
 """A tuned policy beside every published one, at its own searches and at theirs."""
 
 from record.ceiling import DEPLOYED
-from record.pool import TUNED, Pool, System, Value, differing, estimated
+from record.pool import TUNED, Pool, System, Value, cell_of, differing
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.report.cells import estimated as estimated_cell
 from scaar.evaluator.report.cells import measure_title, text
@@ -23,8 +23,8 @@ def comparison_table(pool: Pool) -> Table:
     rows = [
         (
             text(tuned.name),
-            estimated_cell(estimated(own)),
-            estimated_cell(estimated(spent)),
+            cell_of(own),
+            cell_of(spent),
             text(""),
             text(""),
         )
@@ -34,8 +34,8 @@ def comparison_table(pool: Pool) -> Table:
         rows.append(
             (
                 text(each.name),
-                estimated_cell(estimated(pool.of(at, pool.measure))),
-                estimated_cell(estimated(pool.of(at, RETRIEVALS))),
+                cell_of(pool.of(at, pool.measure)),
+                cell_of(pool.of(at, RETRIEVALS)),
                 estimated_cell(differing(own, pool.of(at, pool.measure))),
                 estimated_cell(_matched(pool, tuned, each), missing=NOT_REACHED),
             )
@@ -114,7 +114,7 @@ def _matched(pool: Pool, tuned: System, other: System) -> Estimate:
     """Return the difference of the tuned settings at the searches of another policy."""
     places = [at for each in pool.systems if each.kind == TUNED for at in each.settings]
     (at,) = other.settings
-    budget = float(pool.of(at, RETRIEVALS)[0][0])
+    budget = pool.mean(at, RETRIEVALS)
     frontier = System(TUNED, tuned.name, tuple(places))
     found: Value = pool.at(frontier, budget, pool.measure)
     return differing(found, pool.of(at, pool.measure))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from record.ceiling import pooled
 from record.page import Page
-from record.sections import Part, PartContent
+from record.sections import Part, PartContent, name_origin
 from record.tuning.choices import (
     factorial_tables,
     learning_table,
@@ -15,9 +15,6 @@ from record.tuning.choices import (
 from record.tuning.comparison import comparison_sentences, comparison_table
 from record.tuning.plan import CAREFUL, CHOICES, MODELS
 from record.tuning.risk import risk_sentences, risk_table
-from scaar.evaluator.report.analysis import analyse_results
-from scaar.evaluator.report.provenance import describe_provenance
-from scaar.evaluator.studies.joining.evaluations import read_finished
 
 _HEAD = """\
 <!-- Made by make tuning from saved predictions. -->
@@ -37,13 +34,13 @@ Run the commands in the project's folder."""
 
 
 def _comparison(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(tuple(folders))
+    pool = pooled(folders)
     return PartContent((comparison_table(pool),), sentences=tuple(comparison_sentences(pool)))
 
 
 def _risk(folders: Sequence[Path]) -> PartContent:
     (artefact,) = (each for each in folders if each.suffix)
-    pool = pooled(tuple(each for each in folders if each != artefact))
+    pool = pooled(each for each in folders if each != artefact)
     return PartContent((risk_table(pool),), sentences=tuple(risk_sentences(pool, artefact)))
 
 
@@ -54,11 +51,6 @@ def _factorial(files: Sequence[Path]) -> PartContent:
 
 def _learning(files: Sequence[Path]) -> PartContent:
     return PartContent((learning_table(read_report(files[0])),))
-
-
-def _origin(folders: Sequence[Path]) -> PartContent:
-    analysis = analyse_results(read_finished(folders[0]))
-    return PartContent(describe_provenance(analysis).items[:1])
 
 
 PARTS = (
@@ -92,4 +84,6 @@ PARTS = (
         commands=False,
     ),
 )
-TUNING = Page("tuning", _HEAD, PARTS, Part("Provenance", f"{MODELS[0]}/", "Of the first.", _origin))
+TUNING = Page(
+    "tuning", _HEAD, PARTS, Part("Provenance", f"{MODELS[0]}/", "Of the first.", name_origin)
+)

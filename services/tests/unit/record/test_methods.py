@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from record.ceiling import FRONTIERS, ORACLES
+from record.ceiling import FRONTIERS, ORACLES, costs_table
 from record.evaluations import command_of
 from record.methods import transfer
 from record.methods.comparison import (
     ALWAYS,
     Deployment,
-    costs_table,
     gates_of,
     gates_table,
     policies_of,
@@ -165,7 +164,8 @@ def test_sentences_name_the_highest_policy_and_leave_out_the_oracle(pool: Pool) 
 
 
 def test_costs_are_those_at_the_budget(pool: Pool) -> None:
-    assert {str(cells[0].value) for cells in costs_table(pool).rows} == {"flare", "scaar"}
+    costs = costs_table(pool, policies_of(pool), name="methods_costs")
+    assert {str(cells[0].value) for cells in costs.rows} == {"flare", "scaar"}
 
 
 def test_a_tuned_policy_is_compared_with_the_one_of_the_model_itself() -> None:

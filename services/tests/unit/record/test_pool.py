@@ -11,7 +11,6 @@ from record.ceiling import (
     DEPLOYED,
     FRONTIERS,
     ORACLES,
-    costs_table,
     detections_table,
     differences_table,
     distance_table,
@@ -20,6 +19,7 @@ from record.ceiling import (
     matched_table,
     points_table,
     reference_score,
+    worlds_costs,
 )
 from record.cost_model import coefficients_table, latency_table, least_time, winners_table
 from record.factorial import effects_table, factorial_table
@@ -198,7 +198,7 @@ def test_tables_show_policies_and_oracles(pool: Pool) -> None:
     assert row(points, "flare")["gain"].value == pytest.approx(2 / 3)
     assert row(points, "flare")["scored_sentences"].value == pytest.approx(2.0)
     assert row(points, "oracle_benefit:query=oracle")["retrievals"].value == pytest.approx(1.0)
-    assert row(costs_table(pool), "scaar")["llm_calls"].value == pytest.approx(2.25)
+    assert row(worlds_costs(pool), "scaar")["llm_calls"].value == pytest.approx(2.25)
     differences = differences_table(pool)
     assert differences is not None
     budgets = [cells[1].value for cells in differences.rows if cells[0].value == "flare"]
