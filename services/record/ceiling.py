@@ -15,14 +15,20 @@ from record.pool import TUNED, Pool, System, Value, cell_of, differing, estimate
 from record.sentences import highest_sentence
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, oracle_parts
+from scaar.evaluator.report.cells import (
+    difference_cells,
+    difference_columns,
+    measure_title,
+    number,
+    text,
+)
 from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import measure_title, number, text
 from scaar.evaluator.report.detection import detection_table, theta_of
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Figure, Point, Series, Table
 from scaar.evaluator.scoring.budgeted import BENEFIT, BUDGETED
 from scaar.evaluator.statistics.cost_units import SCORED_SENTENCES
-from scaar.evaluator.statistics.estimate import holm
+from scaar.evaluator.statistics.estimate import corrected
 from scaar.evaluator.statistics.selection import RETRIEVALS
 
 BUDGETS = (0.75, 1.0, 1.25, 1.5, 2.0)
@@ -164,25 +170,16 @@ def differences_table(pool: Pool, reference: str = "scaar") -> Table | None:
     for budget in BUDGETS:
         own = pool.at(first, budget, pool.measure)
         others = [each for each in _lines(pool) if each is not first and each.kind != ORACLES]
-        found = [differing(pool.at(each, budget, pool.measure), own) for each in others]
-        corrected = iter(holm([each.p for each in found if each.p is not None]))
+        found = corrected([differing(pool.at(each, budget, pool.measure), own) for each in others])
         rows += [
-            (
-                text(other.name),
-                number(budget),
-                estimated_cell(each),
-                number(each.p),
-                number(None if each.p is None else next(corrected)),
-            )
+            (text(other.name), number(budget), *difference_cells(each))
             for other, each in zip(others, found, strict=True)
             if each.value is not None
         ]
     columns = (
         Column("policy", "policy"),
         Column("budget", "budget", decimals=2),
-        Column("difference", measure_title(pool.measure), decimals=3, signed=True),
-        Column("p", "p", decimals=4),
-        Column("p_holm", "p (Holm)", decimals=4),
+        *difference_columns(measure_title(pool.measure)),
     )
     return Table(
         "worlds_differences",

@@ -120,7 +120,7 @@ def _point(point: Point) -> str:
 
 
 def _differing(compared: Sequence[Compared], reference: str, what: str) -> str:
-    far = [each for each in compared if each.holm is not None and each.holm < LEVEL]
+    far = [each for each in compared if (p := each.difference.holm) is not None and p < LEVEL]
     beside = f"from {reference} in {what} at the chosen settings with p (Holm) below {LEVEL:g}"
     if not far:
         return f"None of the other {len(compared)} differs {beside}."

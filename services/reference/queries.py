@@ -14,7 +14,7 @@ from scaar.core.errors import ScaarError
 from scaar.evaluator.planning.axes import ITSELF
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate
-from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
+from scaar.evaluator.studies.queries.comparison import PER_TERMS, FormulationComparison
 from scaar.evaluator.studies.queries.exclusion import withheld_counts
 from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
 from scaar.evaluator.studies.queries.records import CUTS, MIDDLE
@@ -108,13 +108,7 @@ def _beside(run: QueryResults, comparing: FormulationComparison) -> str:
     references = {
         name: label for name, label in EXCLUSION_REFERENCES.items() if label in comparing.labels
     }
-    found = [
-        {
-            each.label: each
-            for each in comparing.differences(comparing.to_reference(label), per_answer(MIDDLE))
-        }
-        for label in references.values()
-    ]
+    found = [_from(comparing, label, per_answer(MIDDLE)) for label in references.values()]
     rows = []
     for variant in run.evaluation.variants:
         row = list(_reading_of(variant))
@@ -159,8 +153,7 @@ def _rows(
     columns = [recall(cut) for cut in CUTS]
     found = [*(comparing.estimates(name) for name in columns), comparing.estimates(TERMS)]
     found += [comparing.per_terms(recall(MIDDLE)), comparing.estimates(per_answer(MIDDLE))]
-    pairs = comparing.to_reference(REFERENCE)
-    more = {each.label: each for each in comparing.differences(pairs, recall(MIDDLE))}
+    more = _from(comparing, REFERENCE, recall(MIDDLE))
     for at, variant in enumerate(run.evaluation.variants):
         if only_scored and not variant.scored:
             continue
@@ -169,6 +162,13 @@ def _rows(
         ]
         beside = more.get(variant.label)
         yield [*_named(run, variant), *cells, *(_difference(beside) if beside else ("", ""))]
+
+
+def _from(comparing: FormulationComparison, reference: str, column: str) -> dict[str, Estimate]:
+    """Return the difference of every other label from a reference."""
+    pairs = comparing.to_reference(reference)
+    found = comparing.differences(pairs, column)
+    return {label: each for (label, _), each in zip(pairs, found, strict=True)}
 
 
 def _controls(run: QueryResults, comparing: FormulationComparison) -> Iterator[list[str]]:
@@ -196,8 +196,8 @@ def _value(found: Estimate, *, decimals: int) -> str:
     return value if decimals == 1 else f"{value} [{low}, {high}]"
 
 
-def _difference(found: Difference) -> tuple[str, str]:
-    values = (found.found.value, found.found.low, found.found.high)
+def _difference(found: Estimate) -> tuple[str, str]:
+    values = (found.value, found.low, found.high)
     value, low, high = (f"{round(each or 0, 3) + 0.0:+.3f}" for each in values)
     return f"{value} [{low}, {high}]", "-" if found.holm is None else f"{found.holm:.3f}"
 

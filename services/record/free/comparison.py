@@ -3,11 +3,15 @@
 from record.ceiling import FRONTIERS, NEVER
 from record.pool import Pool, System, cell_of, differing
 from record.tuning.comparison import tuned_system
-from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import measure_title, number, text
+from scaar.evaluator.report.cells import (
+    difference_cells,
+    difference_columns,
+    measure_title,
+    text,
+)
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.estimate import Estimate, holm
+from scaar.evaluator.statistics.estimate import Estimate, corrected
 from scaar.evaluator.statistics.selection import RETRIEVALS
 
 
@@ -16,29 +20,19 @@ def tuned_table(pool: Pool) -> Table:
     tuned = tuned_system(pool)
     (at,) = tuned.settings
     own, budget = pool.of(at, pool.measure), _searches(pool, tuned)
-    found = {each.name: _difference(pool, tuned, each) for each in _published(pool)}
-    tested = [each.p for each in found.values() if each.p is not None]
-    corrected = dict(zip((x for x in found if found[x].p is not None), holm(tested), strict=True))
+    published = _published(pool)
+    found = corrected([_difference(pool, tuned, each) for each in published])
     rows = [(text(tuned.name), cell_of(own), text(""), text(""), text(""))]
-    for each in _published(pool):
-        rows.append(
-            (
-                text(each.name),
-                cell_of(pool.at(each, budget, pool.measure), missing=NOT_REACHED),
-                estimated_cell(found[each.name]),
-                number(found[each.name].p),
-                number(corrected.get(each.name)),
-            )
-        )
+    for each, more in zip(published, found, strict=True):
+        score = cell_of(pool.at(each, budget, pool.measure), missing=NOT_REACHED)
+        rows.append((text(each.name), score, *difference_cells(more)))
     return Table(
         "tuned",
         f"{tuned.name} beside the published policies at its searches",
         (
             Column("policy", "policy"),
             Column(pool.measure, measure_title(pool.measure), decimals=3),
-            Column("difference", f"{tuned.name} minus it", decimals=3, signed=True),
-            Column("p", "p", decimals=4),
-            Column("p_holm", "p (Holm)", decimals=4),
+            *difference_columns(f"{tuned.name} minus it"),
         ),
         tuple(rows),
         note=(

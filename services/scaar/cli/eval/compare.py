@@ -59,7 +59,7 @@ def _table(found: "Comparison") -> Table:
             each.before,
             each.after,
             Interval.of(each.differences[0]),
-            each.holm,
+            each.differences[0].holm,
             *(one.value or 0.0 for one in each.differences[1:]),
         )
         for each in found.compared

@@ -9,7 +9,7 @@ from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Evaluation, Results
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.splits import split_questions
-from scaar.evaluator.statistics.estimate import Estimate, difference, estimate, holm
+from scaar.evaluator.statistics.estimate import Estimate, corrected, difference, estimate
 from scaar.evaluator.statistics.means import SplitMeans, SplitTable, split_table
 from scaar.evaluator.statistics.selection import chosen
 from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
@@ -23,11 +23,10 @@ _REFERENCES = ("scaar", "flare")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A policy's difference from the reference, and its p-value corrected over all policies."""
+    """A policy's difference from the reference, its p-value corrected over all policies."""
 
     variant: PolicyVariant
     difference: Estimate
-    holm: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,12 +58,8 @@ class Analysis:
         """Return the difference of every other policy from the reference, corrected by Holm."""
         others = [each for each in self.variants if each != self.reference]
         own = statistic_of(self.reference)
-        found = [self.difference(statistic_of(each), own) for each in others]
-        corrected = iter(holm([each.p for each in found if each.p is not None]))
-        return tuple(
-            Compared(variant, each, None if each.p is None else next(corrected))
-            for variant, each in zip(others, found, strict=True)
-        )
+        found = corrected([self.difference(statistic_of(each), own) for each in others])
+        return tuple(map(Compared, others, found))
 
     def chosen(self, variant: PolicyVariant) -> int:
         """Return the position of the setting chosen for a policy on the development split."""

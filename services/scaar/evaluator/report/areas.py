@@ -7,6 +7,8 @@ import numpy as np
 
 from scaar.evaluator.report.analysis import Analysis, Statistic
 from scaar.evaluator.report.cells import (
+    difference_cells,
+    difference_columns,
     estimated,
     mark_best,
     measure_title,
@@ -104,13 +106,13 @@ def _area(analysis: Analysis, name: str, spent: Sequence[str]) -> Item:
             row += (
                 [text("reference"), number(None), number(None)]
                 if other is None
-                else [estimated(other.difference), number(other.difference.p), number(other.holm)]
+                else difference_cells(other.difference)
             )
         rows.append(tuple(row))
     columns = (
         Column("policy", "policy"),
         score_column("area", f"mean {measure_title(analysis.measure)}", pinned=True),
-        *(_difference_columns(analysis) if compared else ()),
+        *(difference_columns(f"difference from {analysis.reference.name}") if compared else ()),
     )
     return Table(
         f"area_{name}",
@@ -118,13 +120,4 @@ def _area(analysis: Analysis, name: str, spent: Sequence[str]) -> Item:
         columns,
         mark_best(columns, rows, ("area",)),
         note=found.note,
-    )
-
-
-def _difference_columns(analysis: Analysis) -> tuple[Column, ...]:
-    """Return the columns of a difference from the reference and of its p-values."""
-    return (
-        score_column("difference", f"difference from {analysis.reference.name}", signed=True),
-        Column("p", "p", decimals=4),
-        Column("p_holm", "p (Holm)", decimals=4),
     )

@@ -39,6 +39,12 @@ def number(value: float | None, *, missing: str = "") -> Cell:
     return Cell(value, note=missing if value is None else "")
 
 
+def difference_cells(found: Estimate, *, missing: str = "") -> tuple[Cell, Cell, Cell]:
+    """Return the cells of a difference, its p-value and its corrected one."""
+    p, holm = (number(each, missing=missing) for each in (found.p, found.holm))
+    return estimated(found), p, holm
+
+
 def text(value: str) -> Cell:
     """Return the cell of a text."""
     return Cell(value)
@@ -47,6 +53,15 @@ def text(value: str) -> Cell:
 def score_column(name: str, title: str, *, signed: bool = False, pinned: bool = False) -> Column:
     """Return a column of scores or of their differences."""
     return Column(name, title, decimals=3, signed=signed, pinned=pinned)
+
+
+def difference_columns(title: str, *, pinned: bool = False) -> tuple[Column, Column, Column]:
+    """Return the columns of :func:`difference_cells`."""
+    return (
+        score_column("difference", title, signed=True, pinned=pinned),
+        Column("p", "p", decimals=4),
+        Column("p_holm", "p (Holm)", decimals=4),
+    )
 
 
 def mark_best(

@@ -5,6 +5,8 @@ from functools import partial
 from scaar.evaluator.report.analysis import Analysis, Statistic
 from scaar.evaluator.report.areas import measure_areas
 from scaar.evaluator.report.cells import (
+    difference_cells,
+    difference_columns,
     estimated,
     mark_best,
     measure_title,
@@ -94,9 +96,7 @@ def _differences(analysis: Analysis) -> list[Item]:
             (
                 text(each.variant.name),
                 number(target),
-                estimated(each.difference),
-                number(each.difference.p, missing="none"),
-                number(each.holm, missing="none"),
+                *difference_cells(each.difference, missing="none"),
             )
             for each in compared
             if each.difference.value is not None
@@ -109,9 +109,7 @@ def _differences(analysis: Analysis) -> list[Item]:
         (
             Column("policy", "policy"),
             Column("retrievals", "budget", decimals=1),
-            score_column("difference", measure_title(analysis.measure), signed=True),
-            Column("p", "p", decimals=4),
-            Column("p_holm", "p (Holm)", decimals=4),
+            *difference_columns(measure_title(analysis.measure)),
         ),
         tuple(rows),
         note=(

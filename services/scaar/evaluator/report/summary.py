@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from scaar.evaluator.report.analysis import Analysis, Statistic
 from scaar.evaluator.report.cells import (
+    difference_cells,
+    difference_columns,
     estimated,
     mark_best,
     measure_title,
@@ -126,17 +128,13 @@ def _differences(analysis: Analysis) -> Table:
         f"Differences from {reference} at the chosen settings",
         (
             Column("policy", "policy"),
-            score_column("difference", measure_title(measure), signed=True, pinned=True),
-            Column("p", "p", decimals=4),
-            Column("p_holm", "p (Holm)", decimals=4),
+            *difference_columns(measure_title(measure), pinned=True),
             Column("retrievals", "retrievals (N_R)", decimals=2, signed=True),
         ),
         tuple(
             (
                 text(each.variant.name),
-                estimated(each.difference),
-                number(each.difference.p),
-                number(each.holm),
+                *difference_cells(each.difference),
                 estimated(spent.difference),
             )
             for each, spent in zip(compared, retrievals, strict=True)

@@ -81,12 +81,12 @@ def _significance(compared: Compared, best: PolicyVariant, other: PolicyVariant)
     sign = 1 if compared.variant == best else -1
     difference = round(sign * (compared.difference.value or 0.0), 3)
     gap = f"{difference:+.3f}" if difference else "0.000"
-    if compared.holm is None:
+    if compared.difference.holm is None:
         return f"Its difference from {other.name}, {gap}, has no p-value."
-    kept = "is significant" if compared.holm < SIGNIFICANT else "is not significant"
+    kept = "is significant" if compared.difference.holm < SIGNIFICANT else "is not significant"
     return (
         f"Its difference from {other.name}, {gap}, {kept} at {SIGNIFICANT:g} "
-        f"(p = {compared.holm:.4f}, Holm-corrected)."
+        f"(p = {compared.difference.holm:.4f}, Holm-corrected)."
     )
 
 
@@ -94,7 +94,7 @@ def _p_value(
     compared: Compared, best: PolicyVariant, other: PolicyVariant, reference: PolicyVariant
 ) -> Fact:
     role = "reference" if best != reference else "second best"
-    value = "none" if compared.holm is None else f"{compared.holm:.4f}"
+    value = "none" if compared.difference.holm is None else f"{compared.difference.holm:.4f}"
     return Fact(f"p against {other.name}", value, f"{role}, Holm-corrected")
 
 

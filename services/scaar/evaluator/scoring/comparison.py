@@ -7,7 +7,7 @@ from scaar.core.errors import InvalidRequest
 from scaar.evaluator.records import Score
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.summary import main_measure
-from scaar.evaluator.statistics.estimate import Estimate, difference, holm
+from scaar.evaluator.statistics.estimate import Estimate, corrected, difference
 from scaar.evaluator.statistics.means import means_of, resampled_means
 from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
 
@@ -19,15 +19,14 @@ COMPARED = ("retrievals", "generated_tokens", "latency_ms")
 class Compared:
     """A setting of both evaluations: the second one minus the first, on the same questions.
 
-    ``differences`` are those of the main measure, first, and of :data:`COMPARED`; ``holm`` is the
-    p-value of the first, corrected for the number of compared settings.
+    ``differences`` are those of the main measure, first, and of :data:`COMPARED`; the p-value of
+    the first is corrected for the number of compared settings.
     """
 
     setting: str
     before: float
     after: float
     differences: tuple[Estimate, ...]
-    holm: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +68,11 @@ def compare(
         )
         name = label if label == other else f"{label} -> {other}"
         first, second = (float(means.of(measure)[0, each]) for each in (at, count + at))
-        found.append(Compared(name, first, second, differences, None))
-    p_values = [each.differences[0].p for each in found]
-    corrected = iter(holm([p for p in p_values if p is not None]))
+        found.append(Compared(name, first, second, differences))
+    tested = corrected([each.differences[0] for each in found])
     compared = tuple(
-        replace(each, holm=None if p is None else next(corrected))
-        for each, p in zip(found, p_values, strict=True)
+        replace(each, differences=(one, *each.differences[1:]))
+        for each, one in zip(found, tested, strict=True)
     )
     firsts, seconds = ({pair[side] for pair in pairs} for side in (0, 1))
     return Comparison(

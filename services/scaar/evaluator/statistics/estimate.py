@@ -6,7 +6,7 @@ with the observed value counted among the samples (Davison and Hinkley, 1997, se
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,13 +23,15 @@ class Estimate:
 
     ``value`` is None if the statistic is undefined. The bounds are None if the statistic is
     undefined in more than one bootstrap sample of twenty, as at the end of the range of a policy.
-    ``p`` tests the hypothesis that a difference is 0.
+    ``p`` tests the hypothesis that a difference is 0; ``holm`` is ``p``, corrected for the number
+    of tested differences.
     """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    holm: float | None = None
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -68,6 +70,12 @@ def _estimate(value: float, samples: Floats, confidence: float) -> Estimate:
     outside = (1 - confidence) / 2
     low, high = np.quantile(defined, (outside, 1 - outside))
     return Estimate(value, float(low), float(high))
+
+
+def corrected(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
+    """Return the differences, their p-values corrected for the number of those that have one."""
+    p_values = iter(holm([each.p for each in found if each.p is not None]))
+    return tuple(each if each.p is None else replace(each, holm=next(p_values)) for each in found)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

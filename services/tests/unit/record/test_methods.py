@@ -27,12 +27,12 @@ from record.methods.plan import (
     SAMPLING_GATES,
     TRANSFER,
     VECTORS,
-    Evaluation,
     plan,
     transfer_kind,
 )
 from record.plan import SHIPPED, WORLDS
 from record.pool import Pool, pool_of
+from record.steps import Evaluation
 from scaar.core.errors import InvalidRequest, NotFound
 from scaar.core.gates import GATES
 from scaar.core.policies import PRESETS

@@ -23,7 +23,13 @@ from scaar.evaluator.statistics.detection import (
     share_of_false,
     share_of_true,
 )
-from scaar.evaluator.statistics.estimate import CONFIDENCE, Estimate, difference, estimate, holm
+from scaar.evaluator.statistics.estimate import (
+    CONFIDENCE,
+    Estimate,
+    corrected,
+    difference,
+    estimate,
+)
 from scaar.evaluator.statistics.means import Means, means_of, resampled_means
 from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
 from scaar.evaluator.studies.gates.choices import SHARES, Choices, choices_of, top
@@ -70,20 +76,18 @@ class Gain:
     """The difference of the F1 of two rows at a share of retrievals.
 
     ``detectable`` is the minimum detectable effect: the difference that a two-sided test at 5%
-    finds with a probability of 80%. ``holm`` is the p-value, corrected for the number of
-    differences.
+    finds with a probability of 80%. The p-value is corrected for the number of differences.
     """
 
     label: str
     share: float
     found: Estimate
     detectable: float
-    holm: float | None = None
 
     @property
     def established(self) -> bool:
         """Whether the difference is significant and not below the minimum detectable effect."""
-        significant = self.holm is not None and self.holm < 1 - CONFIDENCE
+        significant = self.found.holm is not None and self.found.holm < 1 - CONFIDENCE
         return significant and abs(self.found.value or 0.0) >= self.detectable
 
 
@@ -232,7 +236,5 @@ def detectable(sampled: Floats) -> float:
 
 
 def _corrected(gains: Sequence[Gain]) -> tuple[Gain, ...]:
-    corrected = iter(holm([each.found.p for each in gains if each.found.p is not None]))
-    return tuple(
-        each if each.found.p is None else replace(each, holm=next(corrected)) for each in gains
-    )
+    found = corrected([each.found for each in gains])
+    return tuple(replace(each, found=one) for each, one in zip(gains, found, strict=True))

@@ -160,7 +160,7 @@ def gains(compared: Compared) -> Table:
         by_label[gain.label] += [
             estimated(gain.found),
             number(gain.detectable),
-            number(gain.holm, missing="-"),
+            number(gain.found.holm, missing="-"),
         ]
     rows = tuple((text(label), *cells) for label, cells in by_label.items())
     note = (

@@ -1,11 +1,10 @@
 """Comparison of formulations: estimates, and paired differences corrected by Holm."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from scaar.evaluator.statistics import RESAMPLES
-from scaar.evaluator.statistics.estimate import Estimate, difference, estimate, holm
+from scaar.evaluator.statistics.estimate import Estimate, corrected, difference, estimate
 from scaar.evaluator.statistics.means import Means, means_of, resampled_means
 from scaar.evaluator.statistics.table import Floats, ScoreTable
 from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
@@ -14,16 +13,6 @@ from scaar.evaluator.studies.queries.scores import TERMS
 
 PER_TERMS = 10
 """Recall per term is small; it is reported for this number of terms."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One label minus another; ``holm`` is the corrected p-value."""
-
-    label: str
-    other: str
-    found: Estimate
-    holm: float | None = None
 
 
 class FormulationComparison:
@@ -47,19 +36,16 @@ class FormulationComparison:
 
     def differences(
         self, pairs: Sequence[tuple[str, str]], column: str, *, per_terms: bool = False
-    ) -> tuple[Difference, ...]:
-        """Return the difference of each pair of labels, corrected over all pairs."""
+    ) -> tuple[Estimate, ...]:
+        """Return the first label of each pair minus the second, corrected over all pairs."""
         statistic = _per_terms if per_terms else Means.of
         value, draws = statistic(self._means, column), statistic(self._draws, column)
         found = []
         for pair in pairs:
             one, other = (self.labels.index(label) for label in pair)
             more = difference(value[:, one] - value[:, other], draws[:, one] - draws[:, other])
-            found.append(Difference(*pair, more))
-        corrected = iter(holm([each.found.p for each in found if each.found.p is not None]))
-        return tuple(
-            each if each.found.p is None else replace(each, holm=next(corrected)) for each in found
-        )
+            found.append(more)
+        return corrected(found)
 
     def to_reference(self, reference: str) -> tuple[tuple[str, str], ...]:
         """Return pairs of every other label with the reference."""

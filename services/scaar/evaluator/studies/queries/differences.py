@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from scaar.evaluator.report.cells import estimated, number, score_column, text
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.studies.queries.comparison import PER_TERMS, Difference, FormulationComparison
+from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.studies.queries.comparison import PER_TERMS, FormulationComparison
 from scaar.evaluator.studies.queries.records import CUTS, MIDDLE
 from scaar.evaluator.studies.queries.scores import per_answer, recall
 
@@ -12,7 +13,7 @@ LABEL = Column("formulation", "formulation")
 PER_TERMS_TITLE = f"per {PER_TERMS} terms"
 HOLM = "P-values are two-sided, and corrected by Holm over the rows of a column."
 
-Part = tuple[str, str, Sequence[Difference]]
+Part = tuple[str, str, Sequence[Estimate]]
 """The name of a column, its title, and its differences."""
 
 
@@ -62,6 +63,6 @@ def _differences(
     for at, (label, other) in enumerate(pairs):
         cells = [text(label), text(other)]
         for _, _, found in parts:
-            cells += [estimated(found[at].found), number(found[at].holm, missing="undefined")]
+            cells += [estimated(found[at]), number(found[at].holm, missing="undefined")]
         rows.append(tuple(cells))
     return Table(name, title, tuple(columns), tuple(rows), note)

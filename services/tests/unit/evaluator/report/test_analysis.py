@@ -8,7 +8,7 @@ from scaar.evaluator.report.analysis import Analysis, Statistic, analyse
 from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Grid
 from scaar.evaluator.splits import Split, split_of
-from scaar.evaluator.statistics.estimate import holm
+from scaar.evaluator.statistics.estimate import Estimate, holm
 from scaar.evaluator.statistics.variants import PolicyVariant
 
 from ..simulated import SETTINGS, draw_questions, draw_scores, evaluation_of, table_of
@@ -87,7 +87,7 @@ def test_differences_are_from_the_reference_and_corrected_over_the_policies() ->
         theirs = analysis.means.test.of("f1")[0, each.variant.candidates[0]]
         assert each.difference.value == pytest.approx(theirs - own)
     p_values = [each.difference.p for each in compared if each.difference.p is not None]
-    assert [each.holm for each in compared] == holm(p_values)
+    assert [each.difference.holm for each in compared] == holm(p_values)
 
 
 def test_what_is_undefined_for_one_policy_is_left_out_of_the_correction() -> None:
@@ -98,8 +98,8 @@ def test_what_is_undefined_for_one_policy_is_left_out_of_the_correction() -> Non
         return lambda splits: splits.test.of("f1")[:, variant.candidates[0]] + undefined
 
     compared = {each.variant.name: each for each in analysis.compare(statistic)}
-    assert (compared["flare"].difference.value, compared["flare"].holm) == (None, None)
+    assert compared["flare"].difference == Estimate(None)
     p_values = [each.difference.p for each in compared.values() if each.difference.p is not None]
-    others = [each.holm for each in compared.values() if each.holm is not None]
+    others = [p for each in compared.values() if (p := each.difference.holm) is not None]
     assert len(p_values) == 3
     assert others == holm(p_values)
