@@ -11,25 +11,26 @@ from pathlib import Path
 
 import numpy as np
 
-from record.pool import TUNED, Pool, System, Value, cell_of, differing, estimated, read_pool
+from record.pool import TUNED, Pool, System, cell_of, read_pool
 from record.sentences import highest_sentence
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.oracles import ORACLE, ORACLE_ERROR, oracle_parts
 from scaar.evaluator.report.cells import (
     difference_cells,
     difference_columns,
+    estimated,
     measure_title,
     number,
     text,
 )
-from scaar.evaluator.report.cells import estimated as estimated_cell
 from scaar.evaluator.report.detection import detection_table, theta_of
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Figure, Point, Series, Table
 from scaar.evaluator.scoring.budgeted import BENEFIT, BUDGETED
 from scaar.evaluator.statistics.cost_units import SCORED_SENTENCES
-from scaar.evaluator.statistics.estimate import corrected
+from scaar.evaluator.statistics.estimate import corrected, difference, estimate
 from scaar.evaluator.statistics.selection import RETRIEVALS
+from scaar.evaluator.statistics.table import Floats
 
 BUDGETS = (0.75, 1.0, 1.25, 1.5, 2.0)
 PRIMARY = 1.25
@@ -58,7 +59,7 @@ def matched_table(pool: Pool) -> Table:
     """Return the scores of policies and oracles at each budget of searches."""
     title = measure_title(pool.measure)
 
-    def cell(system: System, budget: float) -> Value:
+    def cell(system: System, budget: float) -> Floats:
         return pool.at(system, budget, pool.measure)
 
     return budgets_table(
@@ -83,11 +84,9 @@ def distance_table(pool: Pool) -> Table | None:
     (at,) = never.settings
     start = pool.of(at, pool.measure)
 
-    def cell(system: System, budget: float) -> Value:
-        own = pool.at(system, budget, pool.measure)
-        whole = pool.at(ceiling, budget, pool.measure)
-        first, second = ((own[side] - start[side]) / (whole[side] - start[side]) for side in (0, 1))
-        return first, second
+    def cell(system: System, budget: float) -> Floats:
+        whole = pool.at(ceiling, budget, pool.measure) - start
+        return (pool.at(system, budget, pool.measure) - start) / whole
 
     return budgets_table(
         *([each for each in _lines(pool) if each is not ceiling], BUDGETS, cell),
@@ -115,12 +114,12 @@ def points_table(pool: Pool) -> Table:
     for each in systems:
         (at,) = each.settings
         own = pool.of(at, pool.measure)
-        gain = differing(own, pool.of(never.settings[0], pool.measure)) if never else None
+        gain = difference(own - pool.of(never.settings[0], pool.measure)) if never else None
         rows.append(
             (
                 text(each.name),
                 cell_of(own),
-                number(None) if gain is None else estimated_cell(gain),
+                number(None) if gain is None else estimated(gain),
                 cell_of(pool.of(at, RETRIEVALS)),
                 *(number(pool.mean(at, name)) for name, _ in COSTS),
             )
@@ -148,7 +147,7 @@ def costs_table(pool: Pool, systems: Iterable[System], *, name: str) -> Table:
     """Return what each policy among the systems costs at the primary budget."""
     rows = []
     for system in systems:
-        found = [estimated(pool.at(system, PRIMARY, column)).value for column, _ in COSTS]
+        found = [estimate(pool.at(system, PRIMARY, column)).value for column, _ in COSTS]
         if found[0] is not None and system.kind != ORACLES:
             rows.append((text(system.name), *map(number, found)))
     columns = (Column("policy", "policy"), *(Column(*each, decimals=1) for each in COSTS))
@@ -170,7 +169,9 @@ def differences_table(pool: Pool, reference: str = "scaar") -> Table | None:
     for budget in BUDGETS:
         own = pool.at(first, budget, pool.measure)
         others = [each for each in _lines(pool) if each is not first and each.kind != ORACLES]
-        found = corrected([differing(pool.at(each, budget, pool.measure), own) for each in others])
+        found = corrected(
+            [difference(pool.at(each, budget, pool.measure) - own) for each in others]
+        )
         rows += [
             (text(other.name), number(budget), *difference_cells(each))
             for other, each in zip(others, found, strict=True)
@@ -212,7 +213,7 @@ def frontier_figure(pool: Pool) -> Figure:
         places = sorted(system.settings, key=lambda at: pool.mean(at, RETRIEVALS))
         points = [(pool.mean(at, RETRIEVALS), pool.mean(at, pool.measure)) for at in places]
         series.append(Series(system.name, tuple(Point(*each) for each in points), tuple(points)))
-    best = max(lines, key=lambda each: np.nan_to_num(pool.at(each, PRIMARY, pool.measure)[0][0]))
+    best = max(lines, key=lambda each: np.nan_to_num(pool.at(each, PRIMARY, pool.measure)[0]))
     return Figure(
         "worlds_frontiers",
         f"{title} by searches",
@@ -237,12 +238,12 @@ def matched_sentences(pool: Pool) -> list[str]:
     return lines
 
 
-def highest_value(what: str, values: Mapping[str, Value]) -> str:
+def highest_value(what: str, values: Mapping[str, Floats]) -> str:
     """Return the highest value and the paired differences of the others from that value."""
     return highest_sentence(
         what,
-        {name: estimated(each) for name, each in values.items()},
-        lambda name, best: differing(values[name], values[best]),
+        {name: estimate(each) for name, each in values.items()},
+        lambda name, best: difference(values[name] - values[best]),
     )
 
 
@@ -253,7 +254,7 @@ def reference_score(pool: Pool, reference: str = "scaar") -> float:
         InvalidRequest: the policy is not in the pool, or does not reach the budget.
     """
     system = pool.system(FRONTIERS, reference)
-    value = estimated(pool.at(system, PRIMARY, pool.measure)).value if system else None
+    value = estimate(pool.at(system, PRIMARY, pool.measure)).value if system else None
     if value is None:
         text = f"have no score of {reference} at {PRIMARY:g} searches per question"
         raise InvalidRequest.of("results", text)
@@ -285,7 +286,7 @@ def _is_point(system: System) -> bool:
 def budgets_table(
     systems: Iterable[System],
     budgets: Sequence[float],
-    value: Callable[[System, float], Value],
+    value: Callable[[System, float], Floats],
     *,
     name: str,
     title: str,

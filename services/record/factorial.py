@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from record.ceiling import BUDGETS, PRIMARY
-from record.pool import Pool, System, cell_of, differing
+from record.pool import Pool, System, cell_of
 from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import combination_of
 from scaar.core.types import ExcludeSeen
-from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import mark_highest, measure_title, number, text
+from scaar.evaluator.report.cells import estimated, mark_highest, measure_title, number, text
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Table
+from scaar.evaluator.statistics.estimate import difference
 
 Cell = tuple[str, str, ExcludeSeen]
 """The trigger, the query, and which passages are excluded."""
@@ -54,9 +54,9 @@ def effects_table(pool: Pool) -> Table:
     for (trigger, query, excluded), system in cells.items():
         for other in _neighbours(cells, (trigger, query, excluded)):
             found = [
-                differing(
-                    pool.at(cells[other], budget, pool.measure),
-                    pool.at(system, budget, pool.measure),
+                difference(
+                    pool.at(cells[other], budget, pool.measure)
+                    - pool.at(system, budget, pool.measure)
                 )
                 for budget in BUDGETS
             ]
@@ -65,7 +65,7 @@ def effects_table(pool: Pool) -> Table:
                     text(trigger),
                     text(_title(query, excluded)),
                     text(_title(*other[1:])),
-                    *(estimated_cell(each, missing=NOT_REACHED) for each in found),
+                    *(estimated(each, missing=NOT_REACHED) for each in found),
                 )
             )
     return Table(

@@ -16,16 +16,16 @@ import numpy as np
 from scaar.core.errors import InvalidRequest
 from scaar.evaluator.oracles import PLANNED, oracle_parts
 from scaar.evaluator.records import Question, Score, Setting
-from scaar.evaluator.report.cells import estimated as estimated_cell
+from scaar.evaluator.report.cells import estimated
 from scaar.evaluator.report.model import Cell
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.budgeted import BUDGETED, budgeted_settings
 from scaar.evaluator.scoring.detection import JudgedDraftsBuilder
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.scoring.summary import main_measure
-from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
+from scaar.evaluator.statistics.estimate import estimate
 from scaar.evaluator.statistics.frontier import score_at
-from scaar.evaluator.statistics.means import Means, means_of, resampled_means
+from scaar.evaluator.statistics.means import Means, resampled_means
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
 from scaar.evaluator.statistics.variants import variant_name
@@ -33,8 +33,6 @@ from scaar.evaluator.studies.joining.evaluations import read_finished
 
 TUNED = "tuned"
 """Kind of the evaluations of a tuned policy by its name, and of its settings at several thetas."""
-Value = tuple[Floats, Floats]
-"""A statistic: its value, and its value in every bootstrap sample."""
 Spent = Callable[[Means], Floats]
 """What each setting spends: samples by settings."""
 
@@ -61,7 +59,6 @@ class Pool:
     systems: tuple[System, ...]
     measure: str
     means: Means
-    samples: Means
     drafts: JudgedDraftsBuilder
 
     def system(self, kind: str, name: str) -> System | None:
@@ -69,47 +66,32 @@ class Pool:
         found = (each for each in self.systems if (each.kind, each.name) == (kind, name))
         return next(found, None)
 
-    def at(self, system: System, budget: float, column: str, *, spent: Spent = searches) -> Value:
+    def at(self, system: System, budget: float, column: str, *, spent: Spent = searches) -> Floats:
         """Return the mean of a column at a budget; not a number out of range.
 
         An oracle whose largest budget is smaller leaves the rest of the budget unused.
         """
+        places = list(system.settings)
+        costs, scores = spent(self.means)[:, places], self.means.of(column)[:, places]
+        found = score_at(costs, scores, np.ones(costs.shape, dtype=bool), at=budget)
+        if system.name.startswith(BUDGETED):
+            last = costs.argmax(axis=1)[:, np.newaxis]
+            end = np.take_along_axis(scores, last, axis=1)[:, 0]
+            found = np.where(costs.max(axis=1) < budget, end, found)
+        return found
 
-        def statistic(means: Means) -> Floats:
-            places = list(system.settings)
-            costs, scores = spent(means)[:, places], means.of(column)[:, places]
-            every = np.ones(costs.shape, dtype=bool)
-            if system.name.startswith(BUDGETED):
-                last = costs.argmax(axis=1)[:, np.newaxis]
-                end = np.take_along_axis(scores, last, axis=1)[:, 0]
-                at = score_at(costs, scores, every, at=budget)
-                return np.where(costs.max(axis=1) < budget, end, at)
-            return score_at(costs, scores, every, at=budget)
-
-        return statistic(self.means), statistic(self.samples)
-
-    def of(self, setting: int, column: str) -> Value:
+    def of(self, setting: int, column: str) -> Floats:
         """Return the mean of a column for a setting."""
-        return self.means.of(column)[:, setting], self.samples.of(column)[:, setting]
+        return self.means.of(column)[:, setting]
 
     def mean(self, setting: int, column: str) -> float:
         """Return the mean of a column for a setting, without its samples."""
         return float(self.means.of(column)[0, setting])
 
 
-def estimated(value: Value) -> Estimate:
-    """Return a statistic with its interval."""
-    return estimate(*value)
-
-
-def cell_of(value: Value, *, missing: str = "undefined") -> Cell:
+def cell_of(statistic: Floats, *, missing: str = "undefined") -> Cell:
     """Return the cell of a statistic; ``missing`` is its note if it has no value."""
-    return estimated_cell(estimated(value), missing=missing)
-
-
-def differing(value: Value, other: Value) -> Estimate:
-    """Return the paired difference of a statistic from another one."""
-    return difference(value[0] - other[0], value[1] - other[1])
+    return estimated(estimate(statistic), missing=missing)
 
 
 def read_pool(folders: Sequence[Path]) -> Pool:
@@ -180,8 +162,7 @@ def pool_of(kinds: Mapping[str, Mapping[str, Results]], *, seed: int = 0) -> Poo
         table=table,
         systems=tuple(each for each in systems if each.name.partition(":")[0] != PLANNED),
         measure=main_measure(table),
-        means=means_of(table),
-        samples=resampled_means(table, seed=seed),
+        means=resampled_means(table, seed=seed),
         drafts=drafts,
     )
 

@@ -101,7 +101,7 @@ def finding(detections: Sequence[FormDetection], samples: FilmSamples, trigger: 
 
 
 def _effect(series: Samples) -> Effect:
-    found = difference(series[:1], series[1:])
+    found = difference(series)
     spread = series[1:][~np.isnan(series[1:])]
     detectable = POWER * float(spread.std(ddof=1)) if len(spread) > 1 else math.nan
     return Effect(found, detectable)

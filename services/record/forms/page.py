@@ -140,10 +140,10 @@ def _arms(detections: Sequence[FormDetection], samples: FilmSamples) -> Table:
             (
                 text(trigger),
                 text(arm or "-"),
-                estimated(estimate(area[:1], area[1:])),
+                estimated(estimate(area)),
                 number(None, missing="-") if same else estimated(over.estimate),
                 number(None, missing="-") if same else number(over.detectable),
-                estimated(estimate(share[:1], share[1:])),
+                estimated(estimate(share)),
                 number(None, missing="-") if same else estimated(shares.estimate),
             )
         )
@@ -192,7 +192,7 @@ def _forms(detections: Sequence[FormDetection], samples: FilmSamples) -> Table:
                 number(each.length_kept),
                 number(each.style_share),
                 *(number(_value(series[0])) for series in found.values()),
-                estimated(estimate(over[:1], over[1:])),
+                estimated(estimate(over)),
             )
         )
     return Table(

@@ -1,7 +1,7 @@
 """The tuned policy beside every published one at the searches that the tuned one makes."""
 
 from record.ceiling import FRONTIERS, NEVER
-from record.pool import Pool, System, cell_of, differing
+from record.pool import Pool, System, cell_of
 from record.tuning.comparison import tuned_system
 from scaar.evaluator.report.cells import (
     difference_cells,
@@ -11,7 +11,7 @@ from scaar.evaluator.report.cells import (
 )
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.estimate import Estimate, corrected
+from scaar.evaluator.statistics.estimate import Estimate, corrected, difference
 from scaar.evaluator.statistics.selection import RETRIEVALS
 
 
@@ -68,4 +68,4 @@ def _searches(pool: Pool, tuned: System) -> float:
 
 def _difference(pool: Pool, tuned: System, other: System) -> Estimate:
     found = pool.at(other, _searches(pool, tuned), pool.measure)
-    return differing(pool.of(tuned.settings[0], pool.measure), found)
+    return difference(pool.of(tuned.settings[0], pool.measure) - found)

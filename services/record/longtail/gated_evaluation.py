@@ -16,7 +16,7 @@ from scaar.evaluator.report.model import Cell
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.scores import score_of
 from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
-from scaar.evaluator.statistics.means import Means, means_of, resampled_means
+from scaar.evaluator.statistics.means import Means, resampled_means
 from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
 from scaar.evaluator.studies.joining.evaluations import read_finished
 
@@ -39,48 +39,38 @@ class Measurements:
 
     table: ScoreTable
     means: Means
-    samples: Means
 
     def mean(self, column: str, at: int) -> Estimate:
         """Return the mean of a column under a setting."""
-        return estimate(self.means.of(column)[:, at], self.samples.of(column)[:, at])
+        return estimate(self.means.of(column)[:, at])
 
     def ratio(self, column: str, pair: Pair) -> Estimate:
         """Return the mean of a column without the gate, divided by that with the gate."""
-        return estimate(*self._ratios(column, pair))
+        return estimate(self._ratio(column, pair))
 
     def ratio_difference(self, column: str, pair: Pair, other: Pair) -> Estimate:
         """Return the paired difference of the ratios of two policies."""
-        mine, others = self._ratios(column, pair), self._ratios(column, other)
-        return difference(mine[0] - others[0], mine[1] - others[1])
+        return difference(self._ratio(column, pair) - self._ratio(column, other))
 
     def change(self, column: str, at: int, other: int) -> Estimate:
         """Return the paired difference of a column's means under two settings."""
-        means, samples = (
-            each.of(column)[:, at] - each.of(column)[:, other]
-            for each in (self.means, self.samples)
-        )
-        return difference(means, samples)
+        means = self.means.of(column)
+        return difference(means[:, at] - means[:, other])
 
     def change_from_random(self, column: str, pair: Pair, alone: int, share: float) -> Estimate:
         """Return the change from a random choice of that share of the questions with the policy.
 
         The others are answered by the setting ``alone``; the choice has its expected value.
         """
-        means, samples = (
-            values[:, pair.behind]
-            - share * values[:, pair.without]
-            - (1 - share) * values[:, alone]
-            for values in (self.means.of(column), self.samples.of(column))
-        )
-        return difference(means, samples)
+        means = self.means.of(column)
+        random = share * means[:, pair.without] + (1 - share) * means[:, alone]
+        return difference(means[:, pair.behind] - random)
 
-    def _ratios(self, column: str, pair: Pair) -> tuple[Floats, Floats]:
-        means, samples = (
-            each.of(column)[:, pair.without] / _above_0(each, column, pair.behind)
-            for each in (self.means, self.samples)
-        )
-        return means, samples
+    def _ratio(self, column: str, pair: Pair) -> Floats:
+        """Return the ratio of the means; not a number where the divisor is 0."""
+        means = self.means.of(column)
+        behind = means[:, pair.behind]
+        return means[:, pair.without] / np.where(behind > 0, behind, np.nan)
 
     def of(self, label: str, value: str) -> "Measurements":
         """Return the same over the questions with that value of a label."""
@@ -147,7 +137,7 @@ def measured(results: Results) -> ScoreTable:
 
 def measurements_of(table: ScoreTable) -> Measurements:
     """Return the means of a table with bootstrap samples, by the same seed for every table."""
-    return Measurements(table, means_of(table), resampled_means(table, seed=0))
+    return Measurements(table, resampled_means(table, seed=0))
 
 
 def _pairs(settings: tuple[Setting, ...]) -> tuple[tuple[Pair, ...], int | None]:
@@ -161,9 +151,3 @@ def _pairs(settings: tuple[Setting, ...]) -> tuple[tuple[Pair, ...], int | None]
                 pairs.append(Pair(policy.name, at[plain], position))
     names = [each.policy.name for each in settings]
     return tuple(pairs), names.index("no_retrieval") if "no_retrieval" in names else None
-
-
-def _above_0(means: Means, column: str, at: int) -> Floats:
-    """Return the means of a column; not a number where they are 0."""
-    values = means.of(column)[:, at]
-    return np.where(values > 0, values, np.nan)

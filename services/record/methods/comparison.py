@@ -7,16 +7,16 @@ import numpy as np
 
 from record.ceiling import COSTS, FRONTIERS, NEVER, ORACLES, budgets_table, highest_value
 from record.methods.plan import SHARE, VECTORS
-from record.pool import TUNED, Pool, Spent, System, Value, cell_of, differing, estimated
+from record.pool import TUNED, Pool, Spent, System, cell_of
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates import ROUTERS
 from scaar.core.policies.single_round import SINGLE_ROUND
-from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import measure_title, number, text
+from scaar.evaluator.report.cells import estimated, measure_title, number, text
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Table
 from scaar.evaluator.scoring.budgeted import BUDGETED
 from scaar.evaluator.statistics.cost_model import CostModel
+from scaar.evaluator.statistics.estimate import difference, estimate
 from scaar.evaluator.statistics.means import Means
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.table import Floats
@@ -107,19 +107,19 @@ def gates_table(pool: Pool) -> Table:
     """Return the score of every gate, its difference from a random choice, and its costs."""
     chance, *others = gates_of(pool)
 
-    def score(system: System) -> Value:
+    def score(system: System) -> Floats:
         return pool.at(system, SHARE, pool.measure)
 
     rows = []
     for each in (chance, *others):
         system = each.kind == ORACLES or each is chance
-        costs = (None if system else estimated(pool.at(each, SHARE, x)).value for x, _ in COSTS[:3])
-        difference = None if each is chance else differing(score(each), score(chance))
+        costs = (None if system else estimate(pool.at(each, SHARE, x)).value for x, _ in COSTS[:3])
+        gain = None if each is chance else difference(score(each) - score(chance))
         rows.append(
             (
                 text(each.name),
                 cell_of(score(each), missing=NOT_REACHED),
-                number(None) if difference is None else estimated_cell(difference),
+                number(None) if gain is None else estimated(gain),
                 *map(number, costs),
             )
         )

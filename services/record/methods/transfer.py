@@ -4,20 +4,20 @@ from collections.abc import Callable
 
 from record.methods.plan import transfer_kind
 from record.plan import SHIPPED
-from record.pool import Pool, Value, differing, estimated
+from record.pool import Pool
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import measure_title, text
+from scaar.evaluator.report.cells import estimated, measure_title, text
 from scaar.evaluator.report.model import Cell, Column, Table
-from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
 from scaar.evaluator.statistics.selection import RETRIEVALS
+from scaar.evaluator.statistics.table import Floats
 from scaar.lab.models import LANGUAGE_MODELS
 
 
 def scores_table(pool: Pool) -> Table:
     """Return the score of every tuned policy with every model."""
     return _matrix(
-        lambda model, source: estimated(_value(pool, model, source, pool.measure)),
+        lambda model, source: estimate(_value(pool, model, source, pool.measure)),
         name="transfer_scores",
         title=f"{measure_title(pool.measure)} of {SHIPPED}, by the model that it was tuned on",
         note=f"On {len(pool.table.questions)} questions.",
@@ -27,8 +27,8 @@ def scores_table(pool: Pool) -> Table:
 def differences_table(pool: Pool) -> Table:
     """Return the paired differences from the policy that was tuned on the model itself."""
     return _matrix(
-        lambda model, source: differing(
-            _value(pool, model, source, pool.measure), _value(pool, model, model, pool.measure)
+        lambda model, source: difference(
+            _value(pool, model, source, pool.measure) - _value(pool, model, model, pool.measure)
         ),
         name="transfer_differences",
         title="Difference from the policy that was tuned on the model itself",
@@ -40,7 +40,7 @@ def differences_table(pool: Pool) -> Table:
 def searches_table(pool: Pool) -> Table:
     """Return the searches of every tuned policy with every model."""
     return _matrix(
-        lambda model, source: estimated(_value(pool, model, source, RETRIEVALS)),
+        lambda model, source: estimate(_value(pool, model, source, RETRIEVALS)),
         name="transfer_searches",
         title="Searches per question",
         note="Every policy was tuned for 1.4 searches per question with its own model.",
@@ -48,7 +48,7 @@ def searches_table(pool: Pool) -> Table:
     )
 
 
-def _value(pool: Pool, model: str, source: str, column: str) -> Value:
+def _value(pool: Pool, model: str, source: str, column: str) -> Floats:
     system = pool.system(transfer_kind(model, source), SHIPPED)
     if system is None:
         raise InvalidRequest.of("results", f"must have {SHIPPED} of {source} with {model}")
@@ -75,7 +75,7 @@ def _matrix(
     def cell(model: str, source: str) -> Cell:
         if signed and model == source:
             return Cell(None, note="its own")
-        return estimated_cell(estimate_of(model, source))
+        return estimated(estimate_of(model, source))
 
     rows = tuple(
         (text(source), *(cell(model, source) for model in LANGUAGE_MODELS))

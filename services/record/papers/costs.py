@@ -2,7 +2,7 @@
 
 from record.papers.plan import TIMED
 from record.papers.settings import Row, rows_of
-from record.pool import Pool, Value, cell_of
+from record.pool import Pool, cell_of
 from scaar.evaluator.report.cells import number, text
 from scaar.evaluator.report.model import Cell, Column, Table
 from scaar.evaluator.statistics.selection import RETRIEVALS
@@ -29,7 +29,7 @@ def overhead_table(pool: Pool) -> Table:
 
     def cells(row: Row) -> tuple[Cell, ...]:
         own, other = pool.of(row.at, "latency_ms"), pool.of(base.at, "latency_ms")
-        ratio: Value = own[0] / other[0], own[1] / other[1]
+        ratio = own / other
         times = (number(pool.mean(row.at, name)) for name in _TIMES)
         return text(row.label), *times, cell_of(ratio), _mean(pool, row)
 

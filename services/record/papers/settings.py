@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from record.papers.plan import NEVER, main_kind
-from record.pool import Pool, Value, cell_of, differing
+from record.pool import Pool, cell_of
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import measure_title, number, text
+from scaar.evaluator.report.cells import estimated, measure_title, number, text
 from scaar.evaluator.report.model import Cell, Column, Table
+from scaar.evaluator.statistics.estimate import difference, s_eff
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.table import Floats
 from scaar.lab.models import LANGUAGE_MODELS
@@ -113,15 +111,9 @@ def efficiency_table(pool: Pool) -> Table:
     )
 
 
-def efficiency(pool: Pool, at: int, never: int) -> Value:
+def efficiency(pool: Pool, at: int, never: int) -> Floats:
     """Return the gain in F1 over no retrieval in points per retrieval; not a number without one."""
-
-    def gained(side: int) -> Floats:
-        gain = pool.of(at, "f1")[side] - pool.of(never, "f1")[side]
-        retrievals = pool.of(at, RETRIEVALS)[side]
-        return 100 * gain / np.where(retrievals > 0, retrievals, np.nan)
-
-    return gained(0), gained(1)
+    return s_eff(pool.of(at, "f1"), pool.of(never, "f1"), pool.of(at, RETRIEVALS))
 
 
 def compared_table(
@@ -142,7 +134,7 @@ def compared_table(
                 *(number(pool.mean(at, "exact_match")) for at in (first, second)),
                 cell_of(own),
                 cell_of(other),
-                estimated_cell(differing(other, own)),
+                estimated(difference(other - own)),
                 *(number(pool.mean(at, RETRIEVALS)) for at in (first, second)),
             )
         )

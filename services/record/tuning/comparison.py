@@ -1,13 +1,12 @@
 """A tuned policy beside every published one, at its own searches and at theirs."""
 
 from record.ceiling import DEPLOYED
-from record.pool import TUNED, Pool, System, Value, cell_of, differing
+from record.pool import TUNED, Pool, System, cell_of
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import measure_title, text
+from scaar.evaluator.report.cells import estimated, measure_title, text
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.statistics.estimate import Estimate, difference
 from scaar.evaluator.statistics.selection import RETRIEVALS
 
 MARGIN = 0.015
@@ -36,8 +35,8 @@ def comparison_table(pool: Pool) -> Table:
                 text(each.name),
                 cell_of(pool.of(at, pool.measure)),
                 cell_of(pool.of(at, RETRIEVALS)),
-                estimated_cell(differing(own, pool.of(at, pool.measure))),
-                estimated_cell(_matched(pool, tuned, each), missing=NOT_REACHED),
+                estimated(difference(own - pool.of(at, pool.measure))),
+                estimated(_matched(pool, tuned, each), missing=NOT_REACHED),
             )
         )
     return Table(
@@ -69,7 +68,7 @@ def comparison_sentences(pool: Pool) -> list[str]:
         (
             "at its own setting",
             {
-                x.name: differing(own, pool.of(x.settings[0], pool.measure))
+                x.name: difference(own - pool.of(x.settings[0], pool.measure))
                 for x in _published(pool)
             },
         ),
@@ -116,5 +115,5 @@ def _matched(pool: Pool, tuned: System, other: System) -> Estimate:
     (at,) = other.settings
     budget = pool.mean(at, RETRIEVALS)
     frontier = System(TUNED, tuned.name, tuple(places))
-    found: Value = pool.at(frontier, budget, pool.measure)
-    return differing(found, pool.of(at, pool.measure))
+    found = pool.at(frontier, budget, pool.measure)
+    return difference(found - pool.of(at, pool.measure))

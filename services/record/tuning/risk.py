@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from record.pool import Pool, System, estimated
+from record.pool import Pool, System
 from record.tuning.comparison import tuned_system
 from record.tuning.plan import CATCH
 from scaar.core.errors import InvalidRequest
-from scaar.evaluator.report.cells import estimated as estimated_cell
-from scaar.evaluator.report.cells import measure_title, text
+from scaar.evaluator.report.cells import estimated, measure_title, text
 from scaar.evaluator.report.model import Column, Table
 from scaar.evaluator.scoring.detection import JudgedDrafts
 from scaar.evaluator.statistics.detection import (
@@ -19,7 +18,7 @@ from scaar.evaluator.statistics.detection import (
     share_of_true,
 )
 from scaar.evaluator.statistics.detection import estimated as share
-from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.statistics.estimate import Estimate, estimate
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.studies.tuning.selection import clustered_mean
 from scaar.orchestrator.settings import read_artefact
@@ -43,15 +42,15 @@ def risk_table(pool: Pool) -> Table:
             share(share_of_true, corrected, drafts.wrong, samples),
         ),
         ("right drafts retrieved for", share(share_of_false, retrieved, drafts.wrong, samples)),
-        (measure_title(pool.measure), estimated(pool.of(at, pool.measure))),
-        ("searches per question", estimated(pool.of(at, RETRIEVALS))),
+        (measure_title(pool.measure), estimate(pool.of(at, pool.measure))),
+        ("searches per question", estimate(pool.of(at, RETRIEVALS))),
     )
     wrong = int(drafts.wrong.sum())
     return Table(
         "risk",
         f"{system.name} on unseen worlds",
         (Column("what", "what"), Column("value", "value", decimals=3)),
-        tuple((text(what), estimated_cell(value)) for what, value in rows),
+        tuple((text(what), estimated(value)) for what, value in rows),
         note=(
             f"On {len(pool.table.questions)} questions with {wrong} wrong and "
             f"{len(drafts.wrong) - wrong} right drafts. Intervals are over entities."

@@ -178,7 +178,7 @@ class Results:
         """
         # Only comparisons load numpy.
         from scaar.evaluator.statistics.estimate import difference
-        from scaar.evaluator.statistics.means import means_of, resampled_means
+        from scaar.evaluator.statistics.means import resampled_means
 
         if measure is None:
             measure = "f1" if "f1" in self.measures else self.measures[0]
@@ -192,9 +192,8 @@ class Results:
         if first == second:
             raise InvalidRequest.of("second", "must be another setting than the first")
         table = self._table((first, second))
-        means = means_of(table).of(measure)
-        samples = resampled_means(table, seed=self._seed).of(measure)
-        found = difference(means[:, 1] - means[:, 0], samples[:, 1] - samples[:, 0])
+        means = resampled_means(table, seed=self._seed).of(measure)
+        found = difference(means[:, 1] - means[:, 0])
         assert found.value is not None
         return Difference(measure, first, second, found.value, found.low, found.high, found.p)
 

@@ -38,7 +38,6 @@ class Analysis:
     table: ScoreTable
     splits: SplitTable
     means: SplitMeans
-    samples: SplitMeans
     variants: tuple[PolicyVariant, ...]
     policies: tuple[EffectivePolicy | None, ...]
     """The policy in force for each setting; None if the evaluation does not record it."""
@@ -47,12 +46,11 @@ class Analysis:
 
     def estimate(self, statistic: Statistic) -> Estimate:
         """Return a statistic with its interval."""
-        return estimate(statistic(self.means), statistic(self.samples))
+        return estimate(statistic(self.means))
 
     def difference(self, statistic: Statistic, other: Statistic) -> Estimate:
         """Return the paired difference of two statistics on the same questions."""
-        means = statistic(self.means) - other(self.means)
-        return difference(means, statistic(self.samples) - other(self.samples))
+        return difference(statistic(self.means) - other(self.means))
 
     def compare(self, statistic_of: Callable[[PolicyVariant], Statistic]) -> tuple[Compared, ...]:
         """Return the difference of every other policy from the reference, corrected by Holm."""
@@ -96,8 +94,8 @@ def analyse(
         raise InvalidRequest.of("resamples", f"must be at least 100, not {options.resamples}")
     splits = split_table(table, tested=_tested(evaluation, table))
     return Analysis(
-        *(evaluation, options, table, splits, splits.means()),
-        samples=splits.resampled(seed=options.seed, resamples=options.resamples),
+        *(evaluation, options, table, splits),
+        means=splits.means(seed=options.seed, resamples=options.resamples),
         variants=found,
         policies=in_force(table.settings, evaluation.provenance),
         measure=measure,

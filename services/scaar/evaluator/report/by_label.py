@@ -9,7 +9,7 @@ from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
 from scaar.evaluator.report.summary import of_setting_chosen
 from scaar.evaluator.statistics.estimate import estimate
 from scaar.evaluator.statistics.groups import Breakdown, Group
-from scaar.evaluator.statistics.means import SplitMeans, means_of, resampled_means
+from scaar.evaluator.statistics.means import SplitMeans, resampled_means
 from scaar.evaluator.statistics.selection import RETRIEVALS
 
 _NOTE = "On the test split, at the settings chosen for all questions together."
@@ -33,20 +33,17 @@ def break_down(analysis: Analysis) -> Section | None:
     return Section("By kind of question", tuple(items)) if items else None
 
 
-def _means(analysis: Analysis, group: Group) -> tuple[SplitMeans, SplitMeans]:
-    """The means of a group and their bootstrap samples; settings are chosen on all questions."""
+def _means(analysis: Analysis, group: Group) -> SplitMeans:
+    """The means of a group; settings are chosen on all questions."""
     options = analysis.options
-    drawn = resampled_means(group.table, seed=options.seed, stream=1, resamples=options.resamples)
-    return (
-        SplitMeans(analysis.means.development, means_of(group.table)),
-        SplitMeans(analysis.samples.development, drawn),
-    )
+    own = resampled_means(group.table, seed=options.seed, stream=1, resamples=options.resamples)
+    return SplitMeans(analysis.means.development, own)
 
 
 def _table(
     analysis: Analysis,
     breakdown: Breakdown,
-    means: list[tuple[SplitMeans, SplitMeans]],
+    means: list[SplitMeans],
     column: str,
     file: str,
 ) -> Table:
@@ -55,10 +52,7 @@ def _table(
     statistics = [of_setting_chosen(analysis, each, column) for each in analysis.variants]
     cells = [
         [
-            replace(
-                estimated(estimate(*(statistic(each) for each in split))),
-                link=group_listing(file, at),
-            )
+            replace(estimated(estimate(statistic(split))), link=group_listing(file, at))
             for statistic in statistics
         ]
         for at, split in enumerate(means)

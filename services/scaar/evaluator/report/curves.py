@@ -151,10 +151,7 @@ def _figure(
 def _series(analysis: Analysis, equal: str, column: str, curve: list[tuple[float, int]]) -> Series:
     points = []
     for x, position in curve:
-        means, samples = (
-            each.test.of(column)[:, position] for each in (analysis.means, analysis.samples)
-        )
-        y = estimate(means, samples)
+        y = estimate(analysis.means.test.of(column)[:, position])
         points.append(Point(x, y.value or 0.0, y_range=y.bounds))
     first = curve[0][1]
     hue = next(at for at, each in enumerate(analysis.variants) if first in each.candidates)

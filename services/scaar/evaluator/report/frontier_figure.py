@@ -63,8 +63,5 @@ def _series(analysis: Analysis, variant: PolicyVariant, spent: tuple[str, ...]) 
 
 
 def _mean(analysis: Analysis, at: int, columns: tuple[str, ...]) -> Estimate:
-    means, samples = (
-        np.sum([each.test.of(column)[:, at] for column in columns], axis=0)
-        for each in (analysis.means, analysis.samples)
-    )
-    return estimate(means, samples)
+    test = analysis.means.test
+    return estimate(np.sum([test.of(column)[:, at] for column in columns], axis=0))

@@ -8,7 +8,7 @@ from scaar.evaluator.records import Score
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.summary import main_measure
 from scaar.evaluator.statistics.estimate import Estimate, corrected, difference
-from scaar.evaluator.statistics.means import means_of, resampled_means
+from scaar.evaluator.statistics.means import resampled_means
 from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
 
 COMPARED = ("retrievals", "generated_tokens", "latency_ms")
@@ -56,14 +56,11 @@ def compare(
     kept = tuple(each for each in before.questions if each.id in shared)
     table = _both(before, after, scores, kept=shared, pairs=pairs)
     measure = main_measure(table)
-    means, draws = means_of(table), resampled_means(table, seed=before.evaluation.dataset.seed)
+    means = resampled_means(table, seed=before.evaluation.dataset.seed)
     found, count = [], len(pairs)
     for at, (label, other) in enumerate(pairs):
         differences = tuple(
-            difference(
-                means.of(name)[:, count + at] - means.of(name)[:, at],
-                draws.of(name)[:, count + at] - draws.of(name)[:, at],
-            )
+            difference(means.of(name)[:, count + at] - means.of(name)[:, at])
             for name in (measure, *COMPARED)
         )
         name = label if label == other else f"{label} -> {other}"

@@ -9,7 +9,7 @@ from scaar.evaluator.records import Score
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.scores import MAIN
 from scaar.evaluator.statistics.estimate import Estimate, estimate, s_eff
-from scaar.evaluator.statistics.means import means_of, resampled_means
+from scaar.evaluator.statistics.means import resampled_means
 from scaar.evaluator.statistics.table import FAILED, MISSING, ScoreTable, TableBuilder
 
 WITHOUT_RETRIEVAL = "no_retrieval"
@@ -49,7 +49,7 @@ def summaries(table: ScoreTable, *, seed: int = 0) -> tuple[Summary, ...]:
     """Return the summary of every setting, in order; the same for the same seed."""
     if not table.measures:
         raise ValueError("the table has no measure")
-    means, draws, measure = means_of(table), resampled_means(table, seed=seed), main_measure(table)
+    means, measure = resampled_means(table, seed=seed), main_measure(table)
     main, retrievals = means.of(measure)[0], means.of("retrievals")[0]
     names = [each.policy.name for each in table.settings]
     without = main[names.index(WITHOUT_RETRIEVAL)] if WITHOUT_RETRIEVAL in names else np.nan
@@ -58,7 +58,7 @@ def summaries(table: ScoreTable, *, seed: int = 0) -> tuple[Summary, ...]:
     return tuple(
         Summary(
             setting=setting.label,
-            main=estimate(means.of(measure)[:, at], draws.of(measure)[:, at]),
+            main=estimate(means.of(measure)[:, at]),
             means={name: float(means.of(name)[0, at]) for name in table.columns},
             efficiency=None if np.isnan(gains[at]) else float(gains[at]),
             failed=round(float(means.of(FAILED)[0, at]) * questions),

@@ -85,8 +85,8 @@ def estimated(measure: Measure, scores: Floats, truths: Truths, samples: Samples
     value = measure(scores, truths)
     if not samples:
         return Estimate(None if math.isnan(value) else value)
-    found = [measure(scores[each], truths[each]) for each in samples]
-    return estimate(np.array([value]), np.array(found))
+    found = (measure(scores[each], truths[each]) for each in samples)
+    return estimate(np.array([value, *found]))
 
 
 def entity_draws(

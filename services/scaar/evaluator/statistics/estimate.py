@@ -2,6 +2,8 @@
 
 Percentile bootstrap (Efron, 1979); the p-value is the smallest level whose interval excludes 0,
 with the observed value counted among the samples (Davison and Hinkley, 1997, section 4.2.3).
+
+A statistic is an array: its value, and then its value in every bootstrap sample.
 """
 
 import math
@@ -39,29 +41,11 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-def estimate(value: Floats, samples: Floats, *, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the value with the percentile interval of its samples; not a number is undefined."""
-    return _estimate(float(value[0]), samples, confidence)
-
-
-def difference(value: Floats, samples: Floats, *, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the estimate of a paired difference, with the two-sided p-value of 0."""
-    found = _estimate(float(value[0]), samples, confidence)
-    if found.low is None:
-        return found
-    return Estimate(found.value, found.low, found.high, p_value(samples))
-
-
-def p_value(samples: Floats) -> float:
-    """Return the two-sided p-value of 0 from the samples with a defined difference."""
-    defined = samples[~np.isnan(samples)]
-    below, above = (defined <= 0).sum(), (defined >= 0).sum()
-    return float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(defined))))
-
-
-def _estimate(value: float, samples: Floats, confidence: float) -> Estimate:
+def estimate(statistic: Floats, *, confidence: float = CONFIDENCE) -> Estimate:
+    """Return a statistic with its percentile interval; not a number is undefined."""
     if not 0 < confidence < 1:
         raise ValueError(f"the confidence must be in (0, 1), not {confidence:g}")
+    value, samples = float(statistic[0]), statistic[1:]
     if math.isnan(value):
         return Estimate(None)
     defined = samples[~np.isnan(samples)]
@@ -70,6 +54,19 @@ def _estimate(value: float, samples: Floats, confidence: float) -> Estimate:
     outside = (1 - confidence) / 2
     low, high = np.quantile(defined, (outside, 1 - outside))
     return Estimate(value, float(low), float(high))
+
+
+def difference(statistic: Floats) -> Estimate:
+    """Return the estimate of a paired difference, with the two-sided p-value of 0."""
+    found = estimate(statistic)
+    return found if found.low is None else replace(found, p=p_value(statistic[1:]))
+
+
+def p_value(samples: Floats) -> float:
+    """Return the two-sided p-value of 0 from the samples with a defined difference."""
+    defined = samples[~np.isnan(samples)]
+    below, above = (defined <= 0).sum(), (defined >= 0).sum()
+    return float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(defined))))
 
 
 def corrected(found: Sequence[Estimate]) -> tuple[Estimate, ...]:

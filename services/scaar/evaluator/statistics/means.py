@@ -20,7 +20,10 @@ _BATCH_SIZE = 2_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Means:
-    """The mean of every column for every setting: samples by settings by columns."""
+    """The mean of every column for every setting: samples by settings by columns.
+
+    The first sample is the questions themselves, and bootstrap samples of them may follow.
+    """
 
     columns: tuple[str, ...]
     values: Floats
@@ -46,12 +49,8 @@ class SplitTable:
     test: ScoreTable
     apart: bool
 
-    def means(self) -> SplitMeans:
-        """Return the means of both splits, as a single sample."""
-        return SplitMeans(means_of(self.development), means_of(self.test))
-
-    def resampled(self, *, seed: int, resamples: int = RESAMPLES) -> SplitMeans:
-        """Return the means of bootstrap samples of both splits, each resampled alone."""
+    def means(self, *, seed: int, resamples: int = RESAMPLES) -> SplitMeans:
+        """Return the means of both splits, each resampled alone."""
         test = resampled_means(self.test, seed=seed, stream=1, resamples=resamples)
         if not self.apart:
             return SplitMeans(test, test)
@@ -68,27 +67,29 @@ def split_table(table: ScoreTable, *, tested: Container[str]) -> SplitTable:
 
 
 def means_of(table: ScoreTable) -> Means:
-    """Return the means over the questions, as a single sample."""
+    """Return the means over the questions, without bootstrap samples."""
     return Means(table.columns, table.values.mean(axis=2)[np.newaxis])
 
 
 def resampled_means(
     table: ScoreTable, *, seed: int, stream: int = 0, resamples: int = RESAMPLES
 ) -> Means:
-    """Return the means over bootstrap samples; the same for the same seed and stream.
+    """Return the means over the questions, and over bootstrap samples of them.
 
-    A sample has as many entities as the table, with all questions of each.
+    Samples are the same for the same seed and stream. A sample has as many entities as the table,
+    with all questions of each.
     """
     settings, columns, _ = table.values.shape
     entities = len(table.clusters)
     sums = np.add.reduceat(table.values, table.clusters, axis=2).reshape(-1, entities).T
     sizes = np.diff(np.append(table.clusters, len(table.questions))).astype(np.float64)
-    drawn, chance = [], np.random.default_rng([stream, abs(seed), int(seed < 0)])
+    drawn = [table.values.mean(axis=2).reshape(1, -1)]
+    chance = np.random.default_rng([stream, abs(seed), int(seed < 0)])
     batch = max(1, _BATCH_SIZE // entities)
     for start in range(0, resamples, batch):
         times = _times(chance, min(batch, resamples - start), entities)
         drawn.append((times @ sums) / (times @ sizes)[:, np.newaxis])
-    return Means(table.columns, np.concatenate(drawn).reshape(resamples, settings, columns))
+    return Means(table.columns, np.concatenate(drawn).reshape(-1, settings, columns))
 
 
 def _times(chance: np.random.Generator, samples: int, entities: int) -> Floats:

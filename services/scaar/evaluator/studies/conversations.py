@@ -218,5 +218,5 @@ def _mean(values: Floats, of: NDArray[np.intp], kept: NDArray[np.bool_]) -> Esti
     whole = sizes[drawn].sum(1)
     with np.errstate(invalid="ignore"):
         samples = sums[drawn].sum(1) / whole
-        value = np.array([sums.sum() / sizes.sum()])
-    return estimate(value, samples)
+        value = sums.sum() / sizes.sum()
+    return estimate(np.append(value, samples))

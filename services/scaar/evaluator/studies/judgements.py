@@ -175,14 +175,14 @@ def _row(
         random = alone + share * (retrieved[at].mean() - alone)
         return float(columns[0, at].mean()), float(random)
 
-    f1, random = f1_and_random(np.arange(len(without)))
-    drawn = np.array([f1_and_random(each) for each in samples]).reshape(-1, 2)
+    everything = np.arange(len(without))
+    f1, random = np.array([f1_and_random(each) for each in (everything, *samples)]).T
     share, searches, calls, tokens = (float(each.mean()) for each in columns[1:])
     return Row(
         label=label,
-        f1=estimate(np.array([f1]), drawn[:, 0]),
-        random=random,
-        gain=difference(np.array([f1 - random]), drawn[:, 0] - drawn[:, 1]),
+        f1=estimate(f1),
+        random=float(random[0]),
+        gain=difference(f1 - random),
         retrieved=share,
         searches=searches,
         calls=calls,

@@ -23,7 +23,7 @@ from record.ceiling import (
 )
 from record.cost_model import coefficients_table, latency_table, least_time, winners_table
 from record.factorial import effects_table, factorial_table
-from record.pool import TUNED, Pool, estimated, pool_of
+from record.pool import TUNED, Pool, pool_of
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import JudgedWord, Query, Usage
 from scaar.evaluator.oracles import ORACLE, PLANNED, oracle_parts, plan_of
@@ -31,6 +31,7 @@ from scaar.evaluator.records import Decision, Prediction, Question, Score, Setti
 from scaar.evaluator.report.model import Cell, Table
 from scaar.evaluator.results import Results
 from scaar.evaluator.statistics.cost_model import fit
+from scaar.evaluator.statistics.estimate import estimate
 from scaar.evaluator.statistics.table import TableBuilder
 
 from ..evaluator.simulated import evaluation_of, setting
@@ -137,7 +138,7 @@ def test_a_tuned_policy_is_a_point_and_its_other_thetas_are_a_frontier() -> None
 def at(pool: Pool, kind: str, name: str, budget: float, column: str = "f1") -> float | None:
     system = pool.system(kind, name)
     assert system is not None
-    return estimated(pool.at(system, budget, column)).value
+    return estimate(pool.at(system, budget, column)).value
 
 
 def row(table: Table, name: str) -> dict[str, Cell]:

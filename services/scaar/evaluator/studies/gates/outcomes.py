@@ -30,7 +30,7 @@ from scaar.evaluator.statistics.estimate import (
     difference,
     estimate,
 )
-from scaar.evaluator.statistics.means import Means, means_of, resampled_means
+from scaar.evaluator.statistics.means import Means, resampled_means
 from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
 from scaar.evaluator.studies.gates.choices import SHARES, Choices, choices_of, top
 from scaar.evaluator.studies.gates.sample import GateSample, Positions
@@ -128,15 +128,19 @@ class GateOutcomes:
 
     def estimates(self, column: str) -> Mapping[str, Estimate]:
         """Return the mean of a column for every row of the table."""
-        values, draws = self._means.of(column), self._draws.of(column)
-        return {label: estimate(values[:, at], draws[:, at]) for at, label in enumerate(self._rows)}
+        means = self._means.of(column)
+        return {label: estimate(means[:, at]) for at, label in enumerate(self._rows)}
 
     def lost(self, label: str) -> Estimate:
         """Return the F1 lost per 100 retrievals saved by a gate's own threshold.
 
         Undefined if the gate retrieves for every question.
         """
-        return estimate(self._lost(self._means, label), self._lost(self._draws, label))
+        at, always = self._rows.index(label), self._rows.index(ALWAYS)
+        f1, retrieved = self._means.of(F1), self._means.of(RETRIEVED)
+        saved = 1 - retrieved[:, at]
+        saved = np.where(saved > 0, saved, np.nan)
+        return estimate(PER_RETRIEVALS * (f1[:, always] - f1[:, at]) / saved)
 
     def gains(self, other: str = RANDOM) -> tuple[Gain, ...]:
         """Return the difference of every gate from another row at each share, corrected by Holm."""
@@ -156,18 +160,10 @@ class GateOutcomes:
 
     def _gain(self, label: str, other: str, share: float) -> Gain:
         one, two = self._rows.index(label), self._rows.index(other)
-        values, draws = (each.of(at_share(share)) for each in (self._means, self._draws))
-        sampled = draws[:, one] - draws[:, two]
-        found = difference(values[:, one] - values[:, two], sampled)
+        means = self._means.of(at_share(share))
+        gained = means[:, one] - means[:, two]
         name = label if other == RANDOM else f"{label} - {other}"
-        return Gain(name, share, found, detectable(sampled))
-
-    def _lost(self, means: Means, label: str) -> Floats:
-        at, always = self._rows.index(label), self._rows.index(ALWAYS)
-        f1, retrieved = means.of(F1), means.of(RETRIEVED)
-        saved = 1 - retrieved[:, at]
-        saved = np.where(saved > 0, saved, np.nan)
-        return np.asarray(PER_RETRIEVALS * (f1[:, always] - f1[:, at]) / saved)
+        return Gain(name, share, difference(gained), detectable(gained[1:]))
 
     def _samples(self, truths: Truths, kept: Positions | None = None) -> Samples:
         questions = self._questions if kept is None else [self._questions[each] for each in kept]
@@ -216,10 +212,6 @@ class GateOutcomes:
 
     @cached_property
     def _means(self) -> Means:
-        return means_of(self.table)
-
-    @cached_property
-    def _draws(self) -> Means:
         return resampled_means(self.table, seed=self._seed, resamples=self._resamples)
 
 

@@ -158,17 +158,14 @@ def _retrievals(results: Results) -> tuple[float, float, float]:
     # Statistics load numpy, which no other command needs.
     from scaar.evaluator.statistics.estimate import estimate
     from scaar.evaluator.statistics.matched import SEARCHES
-    from scaar.evaluator.statistics.means import means_of, resampled_means
+    from scaar.evaluator.statistics.means import resampled_means
     from scaar.evaluator.statistics.table import TableBuilder
 
     builder = TableBuilder(results.questions, results.evaluation.settings)
     for score in scores_of(results):
         builder.add_score(score)
     table = builder.build()
-    means, samples = (
-        found.of(*SEARCHES)[:, 0] for found in (means_of(table), resampled_means(table, seed=0))
-    )
-    found = estimate(means, samples)
+    found = estimate(resampled_means(table, seed=0).of(*SEARCHES)[:, 0])
     assert found.value is not None
     assert found.low is not None
     assert found.high is not None

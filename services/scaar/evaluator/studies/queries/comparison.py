@@ -5,7 +5,7 @@ from functools import cached_property
 
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate, corrected, difference, estimate
-from scaar.evaluator.statistics.means import Means, means_of, resampled_means
+from scaar.evaluator.statistics.means import Means, resampled_means
 from scaar.evaluator.statistics.table import Floats, ScoreTable
 from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
 from scaar.evaluator.studies.queries.records import QueryEvaluation
@@ -28,24 +28,19 @@ class FormulationComparison:
 
     def estimates(self, column: str) -> tuple[Estimate, ...]:
         """Return the mean of a column for each label, with its interval."""
-        return self._each(self._means.of(column), self._draws.of(column))
+        return self._each(self._means.of(column))
 
     def per_terms(self, column: str) -> tuple[Estimate, ...]:
         """Return the mean of a column per :data:`PER_TERMS` words of query for each label."""
-        return self._each(_per_terms(self._means, column), _per_terms(self._draws, column))
+        return self._each(_per_terms(self._means, column))
 
     def differences(
         self, pairs: Sequence[tuple[str, str]], column: str, *, per_terms: bool = False
     ) -> tuple[Estimate, ...]:
         """Return the first label of each pair minus the second, corrected over all pairs."""
-        statistic = _per_terms if per_terms else Means.of
-        value, draws = statistic(self._means, column), statistic(self._draws, column)
-        found = []
-        for pair in pairs:
-            one, other = (self.labels.index(label) for label in pair)
-            more = difference(value[:, one] - value[:, other], draws[:, one] - draws[:, other])
-            found.append(more)
-        return corrected(found)
+        means = (_per_terms if per_terms else Means.of)(self._means, column)
+        own = {label: means[:, at] for at, label in enumerate(self.labels)}
+        return corrected([difference(own[one] - own[other]) for one, other in pairs])
 
     def to_reference(self, reference: str) -> tuple[tuple[str, str], ...]:
         """Return pairs of every other label with the reference."""
@@ -73,15 +68,11 @@ class FormulationComparison:
 
     @cached_property
     def _means(self) -> Means:
-        return means_of(self.table)
-
-    @cached_property
-    def _draws(self) -> Means:
         seed = self.evaluation.dataset.seed
         return resampled_means(self.table, seed=seed, resamples=self.resamples)
 
-    def _each(self, values: Floats, draws: Floats) -> tuple[Estimate, ...]:
-        return tuple(estimate(values[:, at], draws[:, at]) for at in range(len(self.labels)))
+    def _each(self, means: Floats) -> tuple[Estimate, ...]:
+        return tuple(estimate(each) for each in means.T)
 
 
 def itself(asking: FormulationVariant) -> str:

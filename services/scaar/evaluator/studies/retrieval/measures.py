@@ -83,4 +83,4 @@ def mean(values: Sequence[float], *, seed: int = 0) -> Estimate:
     found = np.array(values, dtype=np.float64)
     chance = np.random.default_rng(seed)
     samples = found[chance.integers(0, len(found), size=(RESAMPLES, len(found)))].mean(axis=1)
-    return estimate(found.mean(keepdims=True), samples)
+    return estimate(np.append(found.mean(), samples))

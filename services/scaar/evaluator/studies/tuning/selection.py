@@ -30,7 +30,7 @@ def clustered_mean(values: Floats, clusters: Sequence[str], *, seed: int = 0) ->
     sums, sizes = np.bincount(at, values), np.bincount(at).astype(np.float64)
     groups = len(sums)
     drawn = np.random.default_rng(seed).multinomial(groups, [1 / groups] * groups, RESAMPLES)
-    return estimate(np.array([values.mean()]), (drawn @ sums) / (drawn @ sizes))
+    return estimate(np.append(values.mean(), (drawn @ sums) / (drawn @ sizes)))
 
 
 def chosen(qualities: Floats, clusters: Sequence[str], costs: Sequence[float]) -> int:

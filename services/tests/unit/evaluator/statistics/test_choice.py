@@ -34,14 +34,14 @@ def test_the_best_is_chosen_and_of_equals_that_of_fewer_retrievals(
 
 
 def test_a_choice_on_one_split_is_reported_on_the_other() -> None:
-    means = SplitTable(DEVELOPMENT, TEST, apart=True).means()
+    means = SplitMeans(means_of(DEVELOPMENT), means_of(TEST))
     found = of_chosen(means, (0, 1, 2), column="f1", measure="f1")
     assert found.tolist() == [pytest.approx(0.3)]
 
 
 def test_the_choice_is_made_anew_in_every_draw() -> None:
     table = table_by_hand("abcdef", [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1.1])
-    drawn = SplitTable(table, table_by_hand("g", [0.0], [1.0]), apart=True).resampled(
+    drawn = SplitTable(table, table_by_hand("g", [0.0], [1.0]), apart=True).means(
         seed=1, resamples=100
     )
     picked = chosen(drawn.development, (0, 1), measure="f1")

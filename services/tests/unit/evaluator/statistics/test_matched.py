@@ -10,14 +10,14 @@ from scaar.evaluator.statistics.matched import (
     long_enough,
     matched,
 )
-from scaar.evaluator.statistics.means import SplitMeans, SplitTable, means_of
+from scaar.evaluator.statistics.means import SplitMeans, means_of
 
 from ..simulated import Row, table_by_hand
 
 # Three settings at 0, 1 and 2 retrievals; on the development half the middle one is on the hull.
 DEVELOPMENT = table_by_hand("ab", [Row(0.2, 0)] * 2, [Row(0.6, 1)] * 2, [Row(0.8, 2)] * 2)
 TEST = table_by_hand("cd", [Row(0.1, 0)] * 2, [Row(0.3, 1)] * 2, [Row(0.7, 2)] * 2)
-HALVED = SplitTable(DEVELOPMENT, TEST, apart=True).means()
+HALVED = SplitMeans(means_of(DEVELOPMENT), means_of(TEST))
 ALL = (0, 1, 2)
 
 

@@ -18,11 +18,17 @@ def test_the_means_are_those_of_every_question() -> None:
     assert means_of(table).of("f1").tolist() == [[0.5, 1 / 3]]
 
 
+def test_the_first_sample_is_the_questions_themselves() -> None:
+    drawn = resampled_means(TABLE, seed=1, resamples=3)
+    assert np.array_equal(drawn.values[:1], means_of(TABLE).values)
+    assert len(drawn.values) == 4
+
+
 def test_a_draw_is_of_whole_entities_and_counts_their_questions() -> None:
     # Of a (1, 0) and b (0.5) with replacement: aa 0.5, ab and ba 0.5, bb 0.5; only a's and b's
     # own values could tell questions apart, and in the second row they do: 0, 1/3, 1.
     table = table_by_hand("aab", [1.0, 0.0, 0.5], [0.0, 0.0, 1.0])
-    drawn = resampled_means(table, seed=1, resamples=400).of("f1")
+    drawn = resampled_means(table, seed=1, resamples=400).of("f1")[1:]
     assert set(drawn[:, 0].tolist()) == {0.5}
     assert set(drawn[:, 1].tolist()) == {0.0, 1 / 3, 1.0}
     shares = [float((drawn[:, 1] == value).mean()) for value in (0.0, 1 / 3, 1.0)]
@@ -78,8 +84,7 @@ def test_samples_in_batches_are_those_of_one_batch(monkeypatch: pytest.MonkeyPat
 def test_with_an_entity_a_question_the_interval_is_scipys() -> None:
     scores = np.random.default_rng(8).beta(2, 1, size=300)
     table = table_by_hand([f"e{n:03d}" for n in range(300)], scores.tolist())
-    drawn = resampled_means(table, seed=1, resamples=20_000).of("f1")[:, 0]
-    ours = estimate(means_of(table).of("f1")[:, 0], drawn)
+    ours = estimate(resampled_means(table, seed=1, resamples=20_000).of("f1")[:, 0])
     theirs = stats.bootstrap(
         (scores,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(2)
     ).confidence_interval
@@ -102,8 +107,7 @@ def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:
         by_question = [f"q{n:04d}" for n in range(len(entities))]
         for clusters in (entities, by_question):
             table = table_by_hand(clusters, scores.tolist())
-            drawn = resampled_means(table, seed=0, resamples=400).of("f1")[:, 0]
-            found = estimate(means_of(table).of("f1")[:, 0], drawn)
+            found = estimate(resampled_means(table, seed=0, resamples=400).of("f1")[:, 0])
             assert found.low is not None
             assert found.high is not None
             inside = found.low <= 0.5 <= found.high
@@ -120,7 +124,7 @@ def test_splits_are_resampled_independently() -> None:
     splits = split_table(TABLE, tested=tested)
     assert splits.apart
     assert {each.id for each in splits.test.questions} == tested
-    drawn = splits.resampled(seed=1, resamples=40)
+    drawn = splits.means(seed=1, resamples=40)
     both = (drawn.development.of("f1")[:, 0], drawn.test.of("f1")[:, 0])
     assert abs(float(np.corrcoef(*both)[0, 1])) < 0.5
 
@@ -130,7 +134,7 @@ def test_with_an_empty_split_both_are_the_whole_table() -> None:
         splits = split_table(TABLE, tested=tested)
         assert not splits.apart
         assert splits.development is splits.test is TABLE
-        drawn = splits.resampled(seed=1, resamples=5)
+        drawn = splits.means(seed=1, resamples=5)
         assert drawn.development is drawn.test
 
 
