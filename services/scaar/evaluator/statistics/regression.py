@@ -26,10 +26,20 @@ class LogisticFit:
     coefficients: Floats
     intercept: float
 
+    def logits(self, features: Floats) -> Floats:
+        """Return the logit of every case; ``features`` are cases by features."""
+        scaled = (features - self.means) / self.scales
+        return np.asarray(self.intercept + scaled @ self.coefficients)
+
     def unscaled(self) -> tuple[float, tuple[float, ...]]:
         """Return bias and weights of the same model over the features as they are."""
         weights = self.coefficients / self.scales
         return float(self.intercept - weights @ self.means), tuple(map(float, weights))
+
+
+def significant(number: float, *, digits: int = 6) -> float:
+    """Return a fitted number with few digits, so that its file is small and reproducible."""
+    return float(f"{number:.{digits}g}")
 
 
 def fit_logistic(features: Floats, truths: Floats, *, penalty: float = RIDGE) -> LogisticFit:

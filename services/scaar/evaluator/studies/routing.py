@@ -20,7 +20,7 @@ from scaar.evaluator.records import Question, Score
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.splits import Split, split_of
-from scaar.evaluator.statistics.regression import fit_logistic
+from scaar.evaluator.statistics.regression import fit_logistic, significant
 
 MIN_QUESTIONS = 5
 """The minimum number of development questions with a word that has a weight."""
@@ -32,7 +32,6 @@ MULTI_HOP = frozenset(
 """The data sets whose questions mostly need several passages."""
 ROUTER, LABELS = "adaptive_rag", "silver labels"
 _CORRECT = 1.0
-_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +188,8 @@ def _sufficiencies(examples: Sequence[Example], policies: Sequence[str]) -> tupl
         left = ranks >= rank
         fitted = fit_logistic(matrix[left], (ranks[left] == rank) * 1.0, penalty=PENALTY)
         bias, weights = fitted.unscaled()
-        given = {name: _rounded(each) for name, each in zip(names, weights, strict=True) if each}
-        found.append(Sufficiency(_rounded(bias), given))
+        given = {name: significant(each) for name, each in zip(names, weights, strict=True) if each}
+        found.append(Sufficiency(significant(bias), given))
     return tuple(found)
 
 
@@ -204,7 +203,3 @@ def _outcome(
         retrievals=float(np.mean([each.usage.retrievals for each in scores])),
         chosen={name: count / len(chosen) for name, count in Counter(chosen).items()},
     )
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.{_DIGITS}g}")

@@ -14,11 +14,10 @@ from scaar.core.types import RetrieveRequest
 from scaar.evaluator.records import Question
 from scaar.evaluator.splits import Split, split_of
 from scaar.evaluator.statistics.detection import auroc
-from scaar.evaluator.statistics.regression import fit_logistic
+from scaar.evaluator.statistics.regression import fit_logistic, significant
 from scaar.evaluator.studies.filtering.labelling import AnswerModel, label
 
 SPLIT_SEED = 0
-_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +131,8 @@ def fit_filter(
     unbounded = LearnedFilter(
         labelling=labelling,
         threshold=1.0,
-        intercept=_rounded(fitted.intercept),
-        weights=tuple(FeatureWeight(*map(_rounded, row)) for row in rows),
+        intercept=significant(fitted.intercept),
+        weights=tuple(FeatureWeight(*map(significant, row)) for row in rows),
     )
     found = (unbounded.probability(each.features) for each in sentences if each.useful)
     threshold = sorted(found, reverse=True)[math.ceil(recall * useful) - 1]
@@ -163,7 +162,3 @@ def _figures(learned: LearnedFilter, labelled: Sequence[LabelledQuestion]) -> Sp
 
 def _mean(values: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> float | None:
     return float(values.mean()) if len(values) else None
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.{_DIGITS}g}")

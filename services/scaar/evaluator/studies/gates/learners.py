@@ -62,8 +62,7 @@ class Logistic:
         self, features: Floats, truths: Floats, train: Positions, test: Positions
     ) -> Floats:
         model = fit_logistic(features[train], truths[train], penalty=self.penalty)
-        scaled = (features[test] - model.means) / model.scales
-        return np.asarray(1 / (1 + np.exp(-(model.intercept + scaled @ model.coefficients))))
+        return np.asarray(1 / (1 + np.exp(-model.logits(features[test]))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from scaar.core.gates.probe import THRESHOLD, LinearProbe, ProbeGate
 from scaar.evaluator.statistics.detection import Truths, auroc, entity_draws, estimated, ranks
 from scaar.evaluator.statistics.estimate import Estimate
-from scaar.evaluator.statistics.regression import LogisticFit, fit_logistic
+from scaar.evaluator.statistics.regression import LogisticFit, fit_logistic, significant
 from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.gates.closed_book import LabelledQuestions
 from scaar.evaluator.studies.tuning.folds import FOLDS
@@ -60,7 +60,7 @@ def fit_probe(
         )
         layer, penalty = max(found, key=lambda each: found[each])
         fit = _fit(states[layer][~test], wrong[~test], penalty)
-        judged[test] = ranks(_logits(fit, states[layer][test]))
+        judged[test] = ranks(fit.logits(states[layer][test]))
     found = _scores(states, wrong, outer)
     layer, penalty = max(found, key=lambda each: found[each])
     fit = _fit(states[layer], wrong, penalty)
@@ -84,7 +84,7 @@ def _scores(
             for fold in np.unique(folds):
                 test = folds == fold
                 fit = _fit(features[~test], wrong[~test], penalty)
-                judged[test] = ranks(_logits(fit, features[test]))
+                judged[test] = ranks(fit.logits(features[test]))
             found[layer, penalty] = auroc(judged, wrong)
     return found
 
@@ -93,14 +93,9 @@ def _fit(features: Floats, wrong: Truths, penalty: float) -> LogisticFit:
     return fit_logistic(features, wrong.astype(np.float64), penalty=penalty)
 
 
-def _logits(fit: LogisticFit, features: Floats) -> Floats:
-    return np.asarray(fit.intercept + ((features - fit.means) / fit.scales) @ fit.coefficients)
-
-
 def _probe(fit: LogisticFit) -> LinearProbe:
-    """Return the probe of a fit, rounded so that the file is small and reproducible."""
+    """Return the probe of a fit."""
     means, scales, coefficients = (
-        tuple(float(f"{each:.{_DIGITS}g}") for each in values)
-        for values in (fit.means, fit.scales, fit.coefficients)
+        tuple(map(significant, values)) for values in (fit.means, fit.scales, fit.coefficients)
     )
     return LinearProbe(means, scales, coefficients, round(fit.intercept, _DIGITS))

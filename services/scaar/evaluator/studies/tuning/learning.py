@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from scaar.core.types import LearnedTrigger
-from scaar.evaluator.statistics.regression import LogisticFit, fit_logistic
+from scaar.evaluator.statistics.regression import LogisticFit, fit_logistic, significant
 from scaar.evaluator.statistics.table import Floats
 from scaar.evaluator.studies.tuning.candidates import BLACK_BOX, Label
 from scaar.evaluator.studies.tuning.labels import LabelledDraft
@@ -63,4 +63,4 @@ def _fit(features: Floats, labels: Sequence[bool]) -> LogisticFit | None:
 
 
 def _rounded(numbers: Iterable[float]) -> tuple[float, ...]:
-    return tuple(float(f"{each:.{_DIGITS}g}") for each in numbers)
+    return tuple(significant(each, digits=_DIGITS) for each in numbers)
