@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 
 from scaar.core.types import Token
 from scaar.evaluator.store.files import make_folder, read_whole, write_whole
+from scaar.evaluator.store.record_json import RecordJson
 from scaar.lab import layout
 from scaar.lab.models import model_folder
 from scaar.lab.sentences import (
@@ -83,8 +84,8 @@ def store_rows(path: Path, rows: Iterable[object]) -> None:
 
 def read_drafts(root: Path, model: str, form: SentenceForm) -> list[Draft]:
     """Read the drafts of a model and a form."""
-    lines = read_whole(path_of(root, "drafts", model, form)).decode().splitlines()
-    return [_parsed(json.loads(line)) for line in lines]
+    path = path_of(root, "drafts", model, form)
+    return list(RecordJson(Draft).read_lines(read_whole(path), str(path)))
 
 
 def tokens_of(tokenizer: Tokenizer, written: Written) -> tuple[Token, ...]:
@@ -109,23 +110,4 @@ def _draft(form: SentenceForm, film: str, tokens: Sequence[Token], facts: FilmFa
         facts.labels(read) if read else (),
         tuple(word.kind for word in read.words) if read else (),
         sum(word.surprisal for word in read.words) if read else 0.0,
-    )
-
-
-def _parsed(row: dict[str, object]) -> Draft:
-    tokens = row.pop("tokens")
-    labels, kinds = row.pop("labels"), row.pop("kinds")
-    assert isinstance(tokens, list)
-    assert isinstance(labels, list)
-    assert isinstance(kinds, list)
-    return Draft(
-        form=str(row["form"]),
-        film=str(row["film"]),
-        tokens=tuple(
-            Token(each["id"], each["text"], each["start"], each["end"], each["logprob"])
-            for each in tokens
-        ),
-        labels=tuple(labels),
-        kinds=tuple(map(WordKind, kinds)),
-        style_surprisal=float(str(row["style_surprisal"])),
     )
