@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from scaar.core.prompts.untrusted import one_line
 from scaar.core.types import Passage
+from scaar.evaluator.datasets.kind import Source
+from scaar.evaluator.datasets.reader import records_of
 from scaar.evaluator.datasets.records import Record, distinct
 
 Paragraph = tuple[str, str]
@@ -44,6 +46,12 @@ def paragraphs_of(record: Record) -> Iterator[Paragraph]:
         if not isinstance(title, str) or not isinstance(text, list):
             record.wrong("context", "must be pairs of a title and its sentences")
         yield one_line(title), " ".join(one_line(str(sentence)) for sentence in text).strip()
+
+
+def context_passages(source: Source) -> Iterator[Passage]:
+    """Yield the passages of all paragraphs of a file; see :func:`pooled`."""
+    records = records_of(source.file)
+    yield from pooled(paragraph for record in records for paragraph in paragraphs_of(record))
 
 
 def pooled(paragraphs: Iterable[Paragraph]) -> Iterator[Passage]:

@@ -6,9 +6,8 @@ Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question An
 
 from collections.abc import Iterator
 
-from scaar.core.types import Passage
 from scaar.evaluator.datasets.answers import yes_or_no_of_comparison
-from scaar.evaluator.datasets.contexts import paragraphs_of, pooled, supports_of
+from scaar.evaluator.datasets.contexts import context_passages, supports_of
 from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, labels_of, plain_row
 from scaar.evaluator.datasets.reader import records_of
@@ -38,12 +37,6 @@ def _row(record: Record) -> Row:
     return Row(record.place, question)
 
 
-def _passages(source: Source) -> Iterator[Passage]:
-    yield from pooled(
-        paragraph for record in records_of(source.file) for paragraph in paragraphs_of(record)
-    )
-
-
 HOTPOTQA = DatasetKind(
     name="hotpotqa",
     title="HotpotQA",
@@ -53,5 +46,5 @@ HOTPOTQA = DatasetKind(
     exemplars="hotpotqa",
     max_tokens=100,
     extract=yes_or_no_of_comparison,
-    passages=_passages,
+    passages=context_passages,
 )

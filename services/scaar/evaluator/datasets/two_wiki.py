@@ -8,9 +8,8 @@ JSON line per entity with its aliases and demonyms, which the official script ac
 
 from collections.abc import Iterator, Mapping
 
-from scaar.core.types import Passage
 from scaar.evaluator.datasets.answers import yes_or_no_of_comparison
-from scaar.evaluator.datasets.contexts import paragraphs_of, pooled, supports_of
+from scaar.evaluator.datasets.contexts import context_passages, supports_of
 from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.plain import is_plain, labels_of, plain_row
 from scaar.evaluator.datasets.reader import records_of
@@ -63,12 +62,6 @@ def _row(record: Record, aliases: Aliases) -> Row:
     return Row(record.place, question)
 
 
-def _passages(source: Source) -> Iterator[Passage]:
-    yield from pooled(
-        paragraph for record in records_of(source.file) for paragraph in paragraphs_of(record)
-    )
-
-
 TWO_WIKI = DatasetKind(
     name="2wikimultihopqa",
     title="2WikiMultihopQA",
@@ -78,6 +71,6 @@ TWO_WIKI = DatasetKind(
     exemplars="2wikimultihopqa",
     max_tokens=64,
     extract=yes_or_no_of_comparison,
-    passages=_passages,
+    passages=context_passages,
     takes_aliases=True,
 )
