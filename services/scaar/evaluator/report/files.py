@@ -33,6 +33,14 @@ def to_json(report: Report, files: tuple[str, ...]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
+def short_files(report: Report) -> dict[str, str]:
+    """Return the files of a report without figures: tables/*.csv, report.md and report.json."""
+    contents = {f"tables/{each.name}.csv": to_csv(each) for each in report.tables()}
+    contents["report.md"] = to_markdown(report)
+    contents["report.json"] = to_json(report, tuple(contents))
+    return contents
+
+
 def to_csv(table: Table) -> str:
     """Return a table with all digits of every number; interval bounds have their own columns."""
     bounded = [

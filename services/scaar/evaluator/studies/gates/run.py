@@ -7,8 +7,7 @@ from pathlib import Path
 from scaar import __version__
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.encoders.sentence_encoder import SentenceEncoder
-from scaar.evaluator.report.files import to_csv, to_json
-from scaar.evaluator.report.markdown import to_markdown
+from scaar.evaluator.report.files import short_files
 from scaar.evaluator.report.model import Report
 from scaar.evaluator.store.files import write_texts
 from scaar.evaluator.studies.gates import REPEATS
@@ -73,8 +72,5 @@ def compare_gates(
             f"seed {values.seed}; those of AUROC, over- and under-retrieval from 1,000.",
         ),
     )
-    contents = {f"tables/{each.name}.csv": to_csv(each) for each in report.tables()}
-    contents["report.md"] = to_markdown(report)
-    contents["report.json"] = to_json(report, tuple(contents))
-    write_texts(out, contents)
+    write_texts(out, short_files(report))
     return report

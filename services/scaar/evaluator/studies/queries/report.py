@@ -5,8 +5,7 @@ from pathlib import Path
 
 from scaar.core.errors import ScaarError
 from scaar.evaluator.report.cells import estimated, score_column, text
-from scaar.evaluator.report.files import to_csv, to_json
-from scaar.evaluator.report.markdown import to_markdown
+from scaar.evaluator.report.files import short_files
 from scaar.evaluator.report.model import Column, Report, Section, Table
 from scaar.evaluator.report.provenance import counted
 from scaar.evaluator.statistics import RESAMPLES
@@ -199,9 +198,6 @@ def write_query_report(
     report = compose(
         results, comparison, reference=reference_of(results.evaluation.variants, reference)
     )
-    contents = {f"tables/{each.name}.csv": to_csv(each) for each in report.tables()}
-    contents["report.md"] = to_markdown(report)
-    contents["report.json"] = to_json(report, tuple(contents))
-    contents["retrievals.jsonl"] = lines_of(RETRIEVALS, results.records).decode()
-    write_texts(out, contents)
+    retrievals = lines_of(RETRIEVALS, results.records).decode()
+    write_texts(out, {**short_files(report), "retrievals.jsonl": retrievals})
     return report
