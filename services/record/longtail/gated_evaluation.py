@@ -15,9 +15,10 @@ from scaar.evaluator.report.cells import text
 from scaar.evaluator.report.model import Cell
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.scores import score_of
+from scaar.evaluator.scoring.summary import table_of
 from scaar.evaluator.statistics.estimate import Estimate, difference, estimate
 from scaar.evaluator.statistics.means import Means, resampled_means
-from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
+from scaar.evaluator.statistics.table import Floats, ScoreTable
 from scaar.evaluator.studies.joining.evaluations import read_finished
 
 MEASURES = ("f1", "rouge1", "bleu4_smoothed", "meteor_exact_stem")
@@ -129,10 +130,8 @@ def measured(results: Results) -> ScoreTable:
     """Return the scores of an evaluation by F1 and by the measures of GECE's authors."""
     kind = replace(kind_of(results.evaluation.dataset.name), measures=MEASURES)
     questions = {each.id: each for each in results.questions}
-    builder = TableBuilder(results.questions, results.evaluation.settings)
-    for each in results.predictions:
-        builder.add_score(score_of(questions[each.question_id], each, kind))
-    return builder.build()
+    scores = (score_of(questions[each.question_id], each, kind) for each in results.predictions)
+    return table_of(results, scores)
 
 
 def measurements_of(table: ScoreTable) -> Measurements:

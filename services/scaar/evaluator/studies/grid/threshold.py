@@ -156,15 +156,12 @@ async def _spent(
 def _retrievals(results: Results) -> tuple[float, float, float]:
     """The mean number of searches per question, with the bounds of its 95% interval."""
     # Statistics load numpy, which no other command needs.
+    from scaar.evaluator.scoring.summary import table_of
     from scaar.evaluator.statistics.estimate import estimate
     from scaar.evaluator.statistics.matched import SEARCHES
     from scaar.evaluator.statistics.means import resampled_means
-    from scaar.evaluator.statistics.table import TableBuilder
 
-    builder = TableBuilder(results.questions, results.evaluation.settings)
-    for score in scores_of(results):
-        builder.add_score(score)
-    table = builder.build()
+    table = table_of(results, scores_of(results))
     found = estimate(resampled_means(table, seed=0).of(*SEARCHES)[:, 0])
     assert found.value is not None
     assert found.low is not None
