@@ -1,6 +1,6 @@
 """The parts of the page: each shows the evaluations whose names begin alike."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from record.ceiling import (
 from record.cost_model import coefficients_table, latency_table, winners_table
 from record.evaluations import FinishedEvaluation
 from record.factorial import effects_table, factorial_table
-from record.pool import TUNED
+from record.pool import TUNED, Pool
 from record.sentences import (
     chosen_sentence,
     curve_sentences,
@@ -58,6 +58,11 @@ class PartContent:
     sentences: tuple[str, ...] = ()
 
 
+Content = Callable[[Sequence[Path]], PartContent]
+"""Makes the content of a part from the folders of its evaluations."""
+FromPool = Callable[[Pool], Item | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of the page, made from the evaluations whose names begin with ``prefixes``.
@@ -69,7 +74,7 @@ class Part:
     title: str
     prefixes: str | tuple[str, ...]
     description: str
-    content: Callable[[Sequence[Path]], PartContent]
+    content: Content
     minimum: int = 1
     commands: bool = True
 
@@ -241,21 +246,34 @@ def name_origin(folders: Sequence[Path]) -> PartContent:
     return PartContent(describe_provenance(_analysed(folders[0])).items[:1])
 
 
-def compare_worlds(folders: Sequence[Path]) -> PartContent:
-    """Return the tables of policies and oracles at matched budgets, over worlds."""
-    pool = pooled(folders)
-    full = (matched_table(pool), frontier_figure(pool), distance_table(pool), points_table(pool))
-    folded = (differences_table(pool), worlds_costs(pool))
-    return PartContent(
-        tuple(each for each in full if each is not None),
-        tuple(each for each in folded if each is not None),
-        tuple(matched_sentences(pool)),
-    )
+def of_pool(
+    *full: FromPool,
+    folded: Sequence[FromPool] = (),
+    sentences: Callable[[Pool], Iterable[str]] = lambda _: (),
+) -> Content:
+    """Return what shows all evaluations of a part as one pool; items that are None are left out."""
+
+    def content(folders: Sequence[Path]) -> PartContent:
+        pool = pooled(folders)
+        shown, hidden = (
+            tuple(item for make in some if (item := make(pool)) is not None)
+            for some in (full, folded)
+        )
+        return PartContent(shown, hidden, tuple(sentences(pool)))
+
+    return content
 
 
-def detect_wrong_drafts(folders: Sequence[Path]) -> PartContent:
-    """Return the table of the detection of wrong drafts, over worlds."""
-    return PartContent((detections_table(pooled(folders)),))
+compare_worlds = of_pool(
+    *(matched_table, frontier_figure, distance_table, points_table),
+    folded=(differences_table, worlds_costs),
+    sentences=matched_sentences,
+)
+"""Shows policies and oracles at matched budgets, over worlds."""
+detect_wrong_drafts = of_pool(detections_table)
+"""Shows how well policies detect wrong drafts, over worlds."""
+compare_factors = of_pool(factorial_table, folded=(effects_table,))
+"""Shows triggers with equal queries, over worlds."""
 
 
 def _cost_model(folders: Sequence[Path]) -> PartContent:
@@ -267,12 +285,6 @@ def _cost_model(folders: Sequence[Path]) -> PartContent:
         (coefficients_table(model), winners_table(pool, model, reference_score(pool))),
         (latency_table(table),),
     )
-
-
-def compare_factors(folders: Sequence[Path]) -> PartContent:
-    """Return the tables of triggers with equal queries, over worlds."""
-    pool = pooled(folders)
-    return PartContent((factorial_table(pool),), (effects_table(pool),))
 
 
 _OF_WORLDS = tuple(f"{kind}-" for kind in (FRONTIERS, DEPLOYED, TUNED, ORACLES))

@@ -1,21 +1,18 @@
 """docs/free-words.md: its head and its parts in order."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from record.ceiling import DEPLOYED, FRONTIERS, ORACLES, pooled
+from record.ceiling import DEPLOYED, FRONTIERS, ORACLES
 from record.free.comparison import tuned_sentence, tuned_table
 from record.free.plan import BY_ROLE, CONTROLS, FACTORIAL, SWEEP
 from record.page import Page
 from record.sections import (
     Part,
-    PartContent,
     compare_factors,
     compare_settings,
     compare_worlds,
     describe_origin,
     detect_wrong_drafts,
     draw_sweep,
+    of_pool,
 )
 from scaar.lab.models import FREE_MODELS
 
@@ -38,11 +35,6 @@ predictions.
 Run the commands in the project's folder."""
 
 
-def _tuned(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(folders)
-    return PartContent((tuned_table(pool),), sentences=(tuned_sentence(pool),))
-
-
 def _of_model(model: str) -> tuple[Part, ...]:
     kinds = tuple(f"{model}/{kind}-" for kind in (FRONTIERS, DEPLOYED, ORACLES))
     return (
@@ -57,7 +49,7 @@ def _of_model(model: str) -> tuple[Part, ...]:
             f"The tuned policy with {model}",
             kinds,
             "The tuned policy at its own setting, on the same answers.",
-            _tuned,
+            of_pool(tuned_table, sentences=lambda pool: [tuned_sentence(pool)]),
             commands=False,
         ),
         Part(

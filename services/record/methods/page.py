@@ -18,9 +18,10 @@ from record.methods.comparison import (
 )
 from record.methods.plan import COST, FITTED_GATES, TRANSFER, VECTORS
 from record.page import Page
-from record.pool import TUNED
-from record.sections import Part, PartContent, name_origin
+from record.pool import TUNED, Pool
+from record.sections import Part, PartContent, name_origin, of_pool
 from scaar.evaluator.report.analysis import analyse_results
+from scaar.evaluator.report.model import Table
 from scaar.evaluator.statistics.cost_model import CostModel, fit
 from scaar.evaluator.studies.joining.evaluations import read_finished
 
@@ -59,11 +60,8 @@ def _cost_model(folder: Path) -> CostModel:
     return fit(analyse_results(read_finished(folder)).table.column)
 
 
-def _policies(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(folders)
-    sentences = tuple(searches_sentences(pool))
-    costs = costs_table(pool, policies_of(pool), name="methods_costs")
-    return PartContent((searches_table(pool),), (costs,), sentences)
+def _costs(pool: Pool) -> Table:
+    return costs_table(pool, policies_of(pool), name="methods_costs")
 
 
 def _times(folders: Sequence[Path]) -> PartContent:
@@ -74,26 +72,13 @@ def _times(folders: Sequence[Path]) -> PartContent:
     return PartContent(tables, (coefficients_table(model),), tuple(times_sentences(pool, model)))
 
 
-def _gates(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(folders)
-    return PartContent((gates_table(pool),))
-
-
-def _transfers(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(folders)
-    return PartContent(
-        (transfer.scores_table(pool), transfer.differences_table(pool)),
-        (transfer.searches_table(pool),),
-    )
-
-
 PARTS = (
     Part(
         "At a matched budget of searches",
         _PREFIXES,
         "Each policy at several settings: thetas, or for `model_asks` the number of searches and "
         "for `self_rag` the probability from which it retrieves.",
-        _policies,
+        of_pool(searches_table, folded=(_costs,), sentences=searches_sentences),
     ),
     Part(
         "At a matched time",
@@ -107,7 +92,7 @@ PARTS = (
         _PREFIXES,
         "Gates decide for each question whether `single_round` may search; the evaluations are the "
         "same.",
-        _gates,
+        of_pool(gates_table),
         commands=False,
     ),
     Part(
@@ -115,7 +100,10 @@ PARTS = (
         f"{TRANSFER}-",
         "The tuned policy that ships with each model of the lab, used with the others "
         "(`--allow-mismatch`), on the first of the worlds.",
-        _transfers,
+        of_pool(
+            *(transfer.scores_table, transfer.differences_table),
+            folded=(transfer.searches_table,),
+        ),
     ),
 )
 METHODS = Page(

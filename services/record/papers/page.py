@@ -1,9 +1,9 @@
 """docs/paper-tables.md: its head and its parts in order."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from record.ceiling import pooled
 from record.longtail.plan import LEARNED_BY, gate_file
 from record.page import Page
 from record.papers import not_run
@@ -38,7 +38,8 @@ from record.papers.settings import (
     matches_table,
     rows_of,
 )
-from record.sections import Part, PartContent, name_origin
+from record.pool import Pool
+from record.sections import Content, Part, PartContent, name_origin, of_pool
 from scaar.evaluator.report.model import Column, Table
 from scaar.lab.models import LAB_LM
 
@@ -88,97 +89,48 @@ Nothing was chosen on the worlds 5101 and 5103; gates were fitted on another wor
 Run the commands in the project's folder."""
 
 
-def _main(folders: Sequence[Path]) -> PartContent:
-    rows = (not_run.PAPER_SETS, not_run.IIRC, not_run.LLAMA, not_run.GPT)
-    return PartContent((with_not_run(main_table(pooled(folders)), rows),))
+def _of_pool(make: Callable[[Pool], Table], *left_out: NotRun) -> Content:
+    """Return what shows a table of the pooled evaluations, with rows of what is not run."""
+    return of_pool(lambda pool: with_not_run(make(pool), left_out))
 
 
-def _efficiency(folders: Sequence[Path]) -> PartContent:
-    return PartContent((efficiency_table(pooled(folders)),))
-
-
-def _retrievers(folders: Sequence[Path]) -> PartContent:
-    """Return the policies of SCAAR's table with both indexes."""
-    return _by_index(folders, ("single_round", "flare", "scaar"), (not_run.DPR, not_run.IIRC))
-
-
-def _retrievers_of_dragin(folders: Sequence[Path]) -> PartContent:
-    policies = ("flare", "dragin", "dragin_reference")
-    return _by_index(folders, policies, (not_run.SGPT, not_run.IIRC, not_run.VICUNA))
-
-
-def _by_index(
-    folders: Sequence[Path], policies: Sequence[str], left_out: Sequence[NotRun]
-) -> PartContent:
-    pool = pooled(folders)
+def _by_index(pool: Pool, *, policies: Sequence[str]) -> Table:
     at = {each.label: each.at for each in rows_of(pool, DENSE)}
     pairs = [
         (each, at[f"{each}:index={WORDS}"], at[f"{each}:index={VECTORS}"]) for each in policies
     ]
-    table = compared_table(
+    return compared_table(
         pool,
         pairs,
         name="retrievers",
         title="Policies with an index of words and one of vectors",
         names=("BM25", "vectors"),
     )
-    return PartContent((with_not_run(table, left_out),))
 
 
-def _overhead(folders: Sequence[Path]) -> PartContent:
-    return PartContent((overhead_table(pooled(folders)),))
-
-
-def _encoders(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(folders)
+def _encoders(pool: Pool) -> Table:
     own = {each.label: each.at for each in rows_of(pool, main_kind(LAB_LM))}
     pairs = [
         (each.label, own[each.label], each.at)
         for each in rows_of(pool, ENCODERS)
         if each.label.startswith("scaar")
     ]
-    table = compared_table(
+    return compared_table(
         pool,
         pairs,
         name="encoders",
         title="scaar with the contributions of another encoder",
         names=("cross-encoder", "MiniLM"),
     )
-    return PartContent((with_not_run(table, (not_run.ROBERTA, not_run.DEBERTA)),))
-
-
-def _tokens(folders: Sequence[Path]) -> PartContent:
-    table = tokens_table(pooled(folders))
-    return PartContent((with_not_run(table, (not_run.PAPER_SETS, not_run.IIRC, not_run.VICUNA)),))
-
-
-def _timing(folders: Sequence[Path]) -> PartContent:
-    return _matches(
-        folders, TIMING, "Timing of retrieval, with the last sentence as every query", _policy
-    )
-
-
-def _thresholds(folders: Sequence[Path]) -> PartContent:
-    title = "Thresholds of RIND, with the last sentence as every query"
-    return _matches(
-        folders, THETA, title, lambda row: row.label.removesuffix(",query=last_sentence")
-    )
-
-
-def _queries(folders: Sequence[Path]) -> PartContent:
-    return _matches(folders, RIND, "Queries under RIND", lambda row: row.label)
 
 
 def _matches(
-    folders: Sequence[Path], kind: str, title: str, called: Callable[[Row], str]
-) -> PartContent:
-    pool = pooled(folders)
-    table = matches_table(pool, rows_of(pool, kind), name=kind, title=title, called=called)
-    return PartContent((with_not_run(table, (not_run.IIRC, not_run.VICUNA)),))
+    kind: str, title: str, called: Callable[[Row], str] = lambda row: row.label
+) -> Content:
+    def table(pool: Pool) -> Table:
+        return matches_table(pool, rows_of(pool, kind), name=kind, title=title, called=called)
 
-
-def _policy(row: Row) -> str:
-    return row.label.partition(":")[0]
+    return _of_pool(table, not_run.IIRC, not_run.VICUNA)
 
 
 def _gece(folders: Sequence[Path]) -> PartContent:
@@ -225,14 +177,14 @@ PARTS = (
         "SCAAR's Table 2 has EM and F1 of every policy with four models on four data sets, each "
         "at its best threshold. Here every threshold of the paper is a row, since a choice among "
         "them on the same questions would favour the policies that have one.",
-        _main,
+        _of_pool(main_table, not_run.PAPER_SETS, not_run.IIRC, not_run.LLAMA, not_run.GPT),
     ),
     Part(
         "SCAAR: efficiency of retrieval",
         f"{MAIN}-",
         "S_eff is the paper's measure of what a retrieval gains. The answers are those of the "
         "previous table.",
-        _efficiency,
+        _of_pool(efficiency_table),
         commands=False,
     ),
     Part(
@@ -241,14 +193,17 @@ PARTS = (
         "SCAAR's Table 5 replaces BM25 by DPR. Here the vectors are those of all-MiniLM-L6-v2, "
         "and both indexes have the same passages. `scaar eval ablate retriever` compares indexes "
         "in the same way.",
-        _retrievers,
+        _of_pool(
+            partial(_by_index, policies=("single_round", "flare", "scaar")),
+            *(not_run.DPR, not_run.IIRC),
+        ),
     ),
     Part(
         "SCAAR: overhead",
         f"{TIMED}-",
         "SCAAR's Table 8 compares the time of scaar with that of DRAGIN. The lab's models are "
         "small, so that the scorer takes a larger share of an answer than beside a large model.",
-        _overhead,
+        _of_pool(overhead_table),
     ),
     Part(
         "SCAAR: another encoder",
@@ -256,14 +211,14 @@ PARTS = (
         "SCAAR's Table 9 computes the contributions of words with another cross-encoder. Here a "
         "sentence encoder, all-MiniLM-L6-v2 ([sentence encoders](scorer.md#sentence-encoders)), "
         "replaces the lab's cross-encoder.",
-        _encoders,
+        _of_pool(_encoders, not_run.ROBERTA, not_run.DEBERTA),
     ),
     Part(
         "DRAGIN: tokens",
         f"{TIMED}-",
         "DRAGIN's Table 3 has what each method takes. `dragin` is the paper's policy and "
         "`dragin_reference` that of the authors' code. The answers are those of SCAAR's overhead.",
-        _tokens,
+        _of_pool(tokens_table, not_run.PAPER_SETS, not_run.IIRC, not_run.VICUNA),
         commands=False,
     ),
     Part(
@@ -271,13 +226,21 @@ PARTS = (
         f"{TIMING}-",
         "DRAGIN's Table 4 compares when to retrieve, with the last complete sentence as the query "
         "of every method.",
-        _timing,
+        _matches(
+            TIMING,
+            "Timing of retrieval, with the last sentence as every query",
+            lambda row: row.label.partition(":")[0],
+        ),
     ),
     Part(
         "DRAGIN: threshold",
         f"{THETA}-",
         "DRAGIN's Table 5 varies the threshold of RIND, with the query of its Table 4.",
-        _thresholds,
+        _matches(
+            THETA,
+            "Thresholds of RIND, with the last sentence as every query",
+            lambda row: row.label.removesuffix(",query=last_sentence"),
+        ),
     ),
     Part(
         "DRAGIN: queries",
@@ -285,13 +248,16 @@ PARTS = (
         "DRAGIN's Table 6 compares what to search for at the moments that RIND finds: the current "
         "sentence (FLARE), all that was written, the last sentence (FS-RAG), the last tokens "
         "(FL-RAG), and the words that the model attends to (DRAGIN).",
-        _queries,
+        _matches(RIND, "Queries under RIND"),
     ),
     Part(
         "DRAGIN: a dense retriever",
         f"{DENSE}-",
         "DRAGIN's Table 7 replaces BM25 by SGPT. The answers are those of SCAAR's dense retriever.",
-        _retrievers_of_dragin,
+        _of_pool(
+            partial(_by_index, policies=("flare", "dragin", "dragin_reference")),
+            *(not_run.SGPT, not_run.IIRC, not_run.VICUNA),
+        ),
         commands=False,
     ),
     Part(

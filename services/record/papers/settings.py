@@ -47,8 +47,7 @@ def matches_table(
     *,
     name: str,
     title: str,
-    note: str = "",
-    called: Callable[[Row], str] = lambda row: row.label,
+    called: Callable[[Row], str],
 ) -> Table:
     """Return EM, F1, precision and recall of settings, and their searches."""
     cells = [
@@ -69,7 +68,7 @@ def matches_table(
         *(Column(each, measure_title(each), decimals=3) for each in MATCHES),
         Column(RETRIEVALS, "retrievals (N_R)", decimals=2),
     )
-    return Table(name, title, columns, tuple(cells), note=f"{_questions(pool)} {note}".strip())
+    return Table(name, title, columns, tuple(cells), note=_questions(pool))
 
 
 def main_table(pool: Pool) -> Table:

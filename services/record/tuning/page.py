@@ -5,7 +5,7 @@ from pathlib import Path
 
 from record.ceiling import pooled
 from record.page import Page
-from record.sections import Part, PartContent, name_origin
+from record.sections import Part, PartContent, name_origin, of_pool
 from record.tuning.choices import (
     factorial_tables,
     learning_table,
@@ -33,11 +33,6 @@ predictions.
 Run the commands in the project's folder."""
 
 
-def _comparison(folders: Sequence[Path]) -> PartContent:
-    pool = pooled(folders)
-    return PartContent((comparison_table(pool),), sentences=tuple(comparison_sentences(pool)))
-
-
 def _risk(folders: Sequence[Path]) -> PartContent:
     (artefact,) = (each for each in folders if each.suffix)
     pool = pooled(each for each in folders if each != artefact)
@@ -59,7 +54,7 @@ PARTS = (
             each,
             f"{each}/",
             f"The published policies and the tuned one with `{each}`.",
-            _comparison,
+            of_pool(comparison_table, sentences=comparison_sentences),
         )
         for each in MODELS
     ),
