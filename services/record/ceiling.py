@@ -28,7 +28,7 @@ from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Figure, Point, Series, Table
 from scaar.evaluator.scoring.budgeted import BENEFIT, BUDGETED
 from scaar.evaluator.statistics.cost_units import SCORED_SENTENCES
-from scaar.evaluator.statistics.estimate import corrected, difference, estimate
+from scaar.evaluator.statistics.estimate import difference, differences, estimate
 from scaar.evaluator.statistics.selection import RETRIEVALS
 from scaar.evaluator.statistics.table import Floats
 
@@ -169,9 +169,7 @@ def differences_table(pool: Pool, reference: str = "scaar") -> Table | None:
     for budget in BUDGETS:
         own = pool.at(first, budget, pool.measure)
         others = [each for each in _lines(pool) if each is not first and each.kind != ORACLES]
-        found = corrected(
-            [difference(pool.at(each, budget, pool.measure) - own) for each in others]
-        )
+        found = differences(pool.at(each, budget, pool.measure) - own for each in others)
         rows += [
             (text(other.name), number(budget), *difference_cells(each))
             for other, each in zip(others, found, strict=True)

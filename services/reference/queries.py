@@ -13,7 +13,7 @@ from reference.markdown import replace_parts, table
 from scaar.core.errors import ScaarError
 from scaar.evaluator.planning.axes import ITSELF
 from scaar.evaluator.statistics import RESAMPLES
-from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.statistics.estimate import Corrected, Estimate
 from scaar.evaluator.studies.queries.comparison import PER_TERMS, FormulationComparison
 from scaar.evaluator.studies.queries.exclusion import withheld_counts
 from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
@@ -164,7 +164,7 @@ def _rows(
         yield [*_named(run, variant), *cells, *(_difference(beside) if beside else ("", ""))]
 
 
-def _from(comparing: FormulationComparison, reference: str, column: str) -> dict[str, Estimate]:
+def _from(comparing: FormulationComparison, reference: str, column: str) -> dict[str, Corrected]:
     """Return the difference of every other label from a reference."""
     pairs = comparing.to_reference(reference)
     found = comparing.differences(pairs, column)
@@ -196,7 +196,7 @@ def _value(found: Estimate, *, decimals: int) -> str:
     return value if decimals == 1 else f"{value} [{low}, {high}]"
 
 
-def _difference(found: Estimate) -> tuple[str, str]:
+def _difference(found: Corrected) -> tuple[str, str]:
     values = (found.value, found.low, found.high)
     value, low, high = (f"{round(each or 0, 3) + 0.0:+.3f}" for each in values)
     return f"{value} [{low}, {high}]", "-" if found.holm is None else f"{found.holm:.3f}"

@@ -11,8 +11,9 @@ from scaar.evaluator.report.cells import (
 )
 from scaar.evaluator.report.matched_budgets import NOT_REACHED
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.estimate import Estimate, corrected, difference
+from scaar.evaluator.statistics.estimate import difference, differences
 from scaar.evaluator.statistics.selection import RETRIEVALS
+from scaar.evaluator.statistics.table import Floats
 
 
 def tuned_table(pool: Pool) -> Table:
@@ -21,7 +22,7 @@ def tuned_table(pool: Pool) -> Table:
     (at,) = tuned.settings
     own, budget = pool.of(at, pool.measure), _searches(pool, tuned)
     published = _published(pool)
-    found = corrected([_difference(pool, tuned, each) for each in published])
+    found = differences(_gained(pool, tuned, each) for each in published)
     rows = [(text(tuned.name), cell_of(own), text(""), text(""), text(""))]
     for each, more in zip(published, found, strict=True):
         score = cell_of(pool.at(each, budget, pool.measure), missing=NOT_REACHED)
@@ -46,7 +47,7 @@ def tuned_table(pool: Pool) -> Table:
 def tuned_sentence(pool: Pool) -> str:
     """Return what the tuned policy gains over the best published policy at its searches."""
     tuned = tuned_system(pool)
-    found = {each.name: _difference(pool, tuned, each) for each in _published(pool)}
+    found = {each.name: difference(_gained(pool, tuned, each)) for each in _published(pool)}
     known = {name: each.value for name, each in found.items() if each.value is not None}
     nearest = min(known, key=lambda name: known[name])
     each = found[nearest]
@@ -66,6 +67,6 @@ def _searches(pool: Pool, tuned: System) -> float:
     return pool.mean(tuned.settings[0], RETRIEVALS)
 
 
-def _difference(pool: Pool, tuned: System, other: System) -> Estimate:
+def _gained(pool: Pool, tuned: System, other: System) -> Floats:
     found = pool.at(other, _searches(pool, tuned), pool.measure)
-    return difference(pool.of(tuned.settings[0], pool.measure) - found)
+    return pool.of(tuned.settings[0], pool.measure) - found

@@ -58,9 +58,9 @@ def _table(found: "Comparison") -> Table:
             each.setting,
             each.before,
             each.after,
-            Interval.of(each.differences[0]),
-            each.differences[0].holm,
-            *(one.value or 0.0 for one in each.differences[1:]),
+            Interval.of(each.difference),
+            each.difference.holm,
+            *(one.value or 0.0 for one in each.usage),
         )
         for each in found.compared
     ]

@@ -9,7 +9,13 @@ from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Evaluation, Results
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.splits import split_questions
-from scaar.evaluator.statistics.estimate import Estimate, corrected, difference, estimate
+from scaar.evaluator.statistics.estimate import (
+    Corrected,
+    Estimate,
+    difference,
+    differences,
+    estimate,
+)
 from scaar.evaluator.statistics.means import SplitMeans, SplitTable, split_table
 from scaar.evaluator.statistics.selection import chosen
 from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
@@ -26,7 +32,7 @@ class Compared:
     """A policy's difference from the reference, its p-value corrected over all policies."""
 
     variant: PolicyVariant
-    difference: Estimate
+    difference: Corrected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +61,8 @@ class Analysis:
     def compare(self, statistic_of: Callable[[PolicyVariant], Statistic]) -> tuple[Compared, ...]:
         """Return the difference of every other policy from the reference, corrected by Holm."""
         others = [each for each in self.variants if each != self.reference]
-        own = statistic_of(self.reference)
-        found = corrected([self.difference(statistic_of(each), own) for each in others])
+        own = statistic_of(self.reference)(self.means)
+        found = differences(statistic_of(each)(self.means) - own for each in others)
         return tuple(map(Compared, others, found))
 
     def chosen(self, variant: PolicyVariant) -> int:

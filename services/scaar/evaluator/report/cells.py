@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from scaar.evaluator.report.model import Cell, Column
-from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.statistics.estimate import Corrected, Estimate
 
 _TITLES = {
     "f1": "F1",
@@ -39,7 +39,7 @@ def number(value: float | None, *, missing: str = "") -> Cell:
     return Cell(value, note=missing if value is None else "")
 
 
-def difference_cells(found: Estimate, *, missing: str = "") -> tuple[Cell, Cell, Cell]:
+def difference_cells(found: Corrected, *, missing: str = "") -> tuple[Cell, Cell, Cell]:
     """Return the cells of a difference, its p-value and its corrected one."""
     p, holm = (number(each, missing=missing) for each in (found.p, found.holm))
     return estimated(found), p, holm

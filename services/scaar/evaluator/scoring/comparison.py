@@ -7,9 +7,9 @@ from scaar.core.errors import InvalidRequest
 from scaar.evaluator.records import Score
 from scaar.evaluator.results import Results
 from scaar.evaluator.scoring.summary import main_measure
-from scaar.evaluator.statistics.estimate import Estimate, corrected, difference
+from scaar.evaluator.statistics.estimate import Corrected, Estimate, difference, differences
 from scaar.evaluator.statistics.means import resampled_means
-from scaar.evaluator.statistics.table import ScoreTable, TableBuilder
+from scaar.evaluator.statistics.table import Floats, ScoreTable, TableBuilder
 
 COMPARED = ("retrievals", "generated_tokens", "latency_ms")
 """The columns of the usage that are compared besides the main measure."""
@@ -19,14 +19,15 @@ COMPARED = ("retrievals", "generated_tokens", "latency_ms")
 class Compared:
     """A setting of both evaluations: the second one minus the first, on the same questions.
 
-    ``differences`` are those of the main measure, first, and of :data:`COMPARED`; the p-value of
-    the first is corrected for the number of compared settings.
+    ``difference`` is that of the main measure, corrected for the number of compared settings, and
+    ``usage`` has those of :data:`COMPARED`.
     """
 
     setting: str
     before: float
     after: float
-    differences: tuple[Estimate, ...]
+    difference: Corrected
+    usage: tuple[Estimate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +58,23 @@ def compare(
     table = _both(before, after, scores, kept=shared, pairs=pairs)
     measure = main_measure(table)
     means = resampled_means(table, seed=before.evaluation.dataset.seed)
-    found, count = [], len(pairs)
-    for at, (label, other) in enumerate(pairs):
-        differences = tuple(
-            difference(means.of(name)[:, count + at] - means.of(name)[:, at])
-            for name in (measure, *COMPARED)
-        )
+    count = len(pairs)
+
+    def gained(name: str, at: int) -> Floats:
+        return means.of(name)[:, count + at] - means.of(name)[:, at]
+
+    compared = []
+    tested = differences(gained(measure, at) for at in range(count))
+    for at, ((label, other), found) in enumerate(zip(pairs, tested, strict=True)):
         name = label if label == other else f"{label} -> {other}"
         first, second = (float(means.of(measure)[0, each]) for each in (at, count + at))
-        found.append(Compared(name, first, second, differences))
-    tested = corrected([each.differences[0] for each in found])
-    compared = tuple(
-        replace(each, differences=(one, *each.differences[1:]))
-        for each, one in zip(found, tested, strict=True)
-    )
+        usage = tuple(difference(gained(column, at)) for column in COMPARED)
+        compared.append(Compared(name, first, second, found, usage))
     firsts, seconds = ({pair[side] for pair in pairs} for side in (0, 1))
     return Comparison(
         measure=measure,
         questions=len(kept),
-        compared=compared,
+        compared=tuple(compared),
         only_before=tuple(each for each in _labels(before) if each not in firsts),
         only_after=tuple(each for each in _labels(after) if each not in seconds),
     )

@@ -7,7 +7,7 @@ A statistic is an array: its value, and then its value in every bootstrap sample
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,20 +25,25 @@ class Estimate:
 
     ``value`` is None if the statistic is undefined. The bounds are None if the statistic is
     undefined in more than one bootstrap sample of twenty, as at the end of the range of a policy.
-    ``p`` tests the hypothesis that a difference is 0; ``holm`` is ``p``, corrected for the number
-    of tested differences.
+    ``p`` tests the hypothesis that a difference is 0.
     """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    holm: float | None = None
 
     @property
     def bounds(self) -> tuple[float, float] | None:
         """Both bounds of the interval, or None."""
         return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected(Estimate):
+    """A difference among several; ``holm`` is ``p``, corrected for their number."""
+
+    holm: float | None = None
 
 
 def estimate(statistic: Floats, *, confidence: float = CONFIDENCE) -> Estimate:
@@ -69,10 +74,14 @@ def p_value(samples: Floats) -> float:
     return float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(defined))))
 
 
-def corrected(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
-    """Return the differences, their p-values corrected for the number of those that have one."""
+def differences(statistics: Iterable[Floats]) -> tuple[Corrected, ...]:
+    """Return the estimates of paired differences; those without a p-value do not count."""
+    found = [difference(each) for each in statistics]
     p_values = iter(holm([each.p for each in found if each.p is not None]))
-    return tuple(each if each.p is None else replace(each, holm=next(p_values)) for each in found)
+    return tuple(
+        Corrected(x.value, x.low, x.high, x.p, None if x.p is None else next(p_values))
+        for x in found
+    )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

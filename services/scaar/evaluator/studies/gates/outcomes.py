@@ -5,8 +5,9 @@ and their thresholds are fixed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
@@ -25,9 +26,9 @@ from scaar.evaluator.statistics.detection import (
 )
 from scaar.evaluator.statistics.estimate import (
     CONFIDENCE,
+    Corrected,
     Estimate,
-    corrected,
-    difference,
+    differences,
     estimate,
 )
 from scaar.evaluator.statistics.means import Means, resampled_means
@@ -81,7 +82,7 @@ class Gain:
 
     label: str
     share: float
-    found: Estimate
+    found: Corrected
     detectable: float
 
     @property
@@ -144,26 +145,24 @@ class GateOutcomes:
 
     def gains(self, other: str = RANDOM) -> tuple[Gain, ...]:
         """Return the difference of every gate from another row at each share, corrected by Holm."""
-        return _corrected(
-            [self._gain(label, other, share) for share in SHARES for label in self.labels]
-        )
+        return self._gains([(label, other, share) for share in SHARES for label in self.labels])
 
     def pairs(self, share: float) -> tuple[Gain, ...]:
         """Return the difference of every two gates at a share, corrected by Holm."""
-        return _corrected(
-            [
-                self._gain(one, other, share)
-                for at, one in enumerate(self.labels)
-                for other in self.labels[at + 1 :]
-            ]
-        )
+        return self._gains([(*two, share) for two in combinations(self.labels, 2)])
 
-    def _gain(self, label: str, other: str, share: float) -> Gain:
-        one, two = self._rows.index(label), self._rows.index(other)
-        means = self._means.of(at_share(share))
-        gained = means[:, one] - means[:, two]
-        name = label if other == RANDOM else f"{label} - {other}"
-        return Gain(name, share, difference(gained), detectable(gained[1:]))
+    def _gains(self, compared: Sequence[tuple[str, str, float]]) -> tuple[Gain, ...]:
+        """Return the first row less the second at each share."""
+        gained = []
+        for one, other, share in compared:
+            means = self._means.of(at_share(share))
+            gained.append(means[:, self._rows.index(one)] - means[:, self._rows.index(other)])
+        return tuple(
+            Gain(one if other == RANDOM else f"{one} - {other}", share, each, detectable(own[1:]))
+            for (one, other, share), each, own in zip(
+                compared, differences(gained), gained, strict=True
+            )
+        )
 
     def _samples(self, truths: Truths, kept: Positions | None = None) -> Samples:
         questions = self._questions if kept is None else [self._questions[each] for each in kept]
@@ -225,8 +224,3 @@ def detectable(sampled: Floats) -> float:
     normal = NormalDist()
     needed = normal.inv_cdf((1 + CONFIDENCE) / 2) + normal.inv_cdf(POWER)
     return float(needed * sampled.std())
-
-
-def _corrected(gains: Sequence[Gain]) -> tuple[Gain, ...]:
-    found = corrected([each.found for each in gains])
-    return tuple(replace(each, found=one) for each, one in zip(gains, found, strict=True))

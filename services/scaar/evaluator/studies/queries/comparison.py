@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from scaar.evaluator.statistics import RESAMPLES
-from scaar.evaluator.statistics.estimate import Estimate, corrected, difference, estimate
+from scaar.evaluator.statistics.estimate import Corrected, Estimate, differences, estimate
 from scaar.evaluator.statistics.means import Means, resampled_means
 from scaar.evaluator.statistics.table import Floats, ScoreTable
 from scaar.evaluator.studies.queries.formulations import Exclusion, FormulationVariant
@@ -36,11 +36,11 @@ class FormulationComparison:
 
     def differences(
         self, pairs: Sequence[tuple[str, str]], column: str, *, per_terms: bool = False
-    ) -> tuple[Estimate, ...]:
+    ) -> tuple[Corrected, ...]:
         """Return the first label of each pair minus the second, corrected over all pairs."""
         means = (_per_terms if per_terms else Means.of)(self._means, column)
         own = {label: means[:, at] for at, label in enumerate(self.labels)}
-        return corrected([difference(own[one] - own[other]) for one, other in pairs])
+        return differences(own[one] - own[other] for one, other in pairs)
 
     def to_reference(self, reference: str) -> tuple[tuple[str, str], ...]:
         """Return pairs of every other label with the reference."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scaar.evaluator.report.cells import estimated, number, score_column, text
 from scaar.evaluator.report.model import Column, Table
-from scaar.evaluator.statistics.estimate import Estimate
+from scaar.evaluator.statistics.estimate import Corrected
 from scaar.evaluator.studies.queries.comparison import PER_TERMS, FormulationComparison
 from scaar.evaluator.studies.queries.records import CUTS, MIDDLE
 from scaar.evaluator.studies.queries.scores import per_answer, recall
@@ -13,7 +13,7 @@ LABEL = Column("formulation", "formulation")
 PER_TERMS_TITLE = f"per {PER_TERMS} terms"
 HOLM = "P-values are two-sided, and corrected by Holm over the rows of a column."
 
-Part = tuple[str, str, Sequence[Estimate]]
+Part = tuple[str, str, Sequence[Corrected]]
 """The name of a column, its title, and its differences."""
 
 

@@ -8,7 +8,7 @@ from scaar.evaluator.report.analysis import Analysis, Statistic, analyse
 from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Grid
 from scaar.evaluator.splits import Split, split_of
-from scaar.evaluator.statistics.estimate import Estimate, holm
+from scaar.evaluator.statistics.estimate import Corrected, holm
 from scaar.evaluator.statistics.variants import PolicyVariant
 
 from ..simulated import SETTINGS, draw_questions, draw_scores, evaluation_of, table_of
@@ -98,7 +98,7 @@ def test_what_is_undefined_for_one_policy_is_left_out_of_the_correction() -> Non
         return lambda splits: splits.test.of("f1")[:, variant.candidates[0]] + undefined
 
     compared = {each.variant.name: each for each in analysis.compare(statistic)}
-    assert compared["flare"].difference == Estimate(None)
+    assert compared["flare"].difference == Corrected(None)
     p_values = [each.difference.p for each in compared.values() if each.difference.p is not None]
     others = [p for each in compared.values() if (p := each.difference.holm) is not None]
     assert len(p_values) == 3

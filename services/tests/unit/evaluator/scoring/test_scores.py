@@ -61,7 +61,7 @@ def test_settings_of_the_same_label_are_compared_over_the_questions_of_both() ->
     assert [each.setting for each in found.compared] == list(LABELS)
     for each in found.compared:
         assert (each.before, each.after) == (0.0, 1.0)
-        gained, *usage = each.differences
+        gained, usage = each.difference, each.usage
         assert gained.value == gained.low == gained.high == 1.0
         assert [one.value for one in usage] == [0.0] * 3
 
