@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from scaar.client.loop_thread import LoopThread
 from scaar.client.requests import each_of, setting_value
-from scaar.compose import EMBEDDED, tuned_policies_of
+from scaar.compose import EMBEDDED, FOLDER, tuned_policies_of
 from scaar.core.errors import InvalidRequest, ScaarError, Violation
 from scaar.core.evaluations import EvaluationQuestion
 from scaar.core.policies import PRESETS
@@ -73,7 +73,8 @@ def evaluate(
     With ``out``, the evaluation runs in this process, into that folder, and resumes there when it
     is called again. With ``target``, such as ``dns:///host:50056``, a running evaluator runs it;
     with ``embedded:DIR``, one in this process with the database of that folder. Exactly one of
-    ``out`` and ``target`` is given.
+    ``out`` and ``target`` is given. If Ctrl-C or an error ends the call before the evaluation of a
+    target has ended, a note of the exception names the evaluation, and how to watch or cancel it.
 
     ``dataset`` is ``lab`` or ``NAME:PATH``; for a target also the name of one of its data sets,
     and the questions of a file are sent to it. ``policies`` are names, or requests with overrides;
@@ -238,19 +239,34 @@ def _evaluate_at(
             **more,
         )
         done, ended = 0, created
-        with (
-            client.watch_evaluation(created.id) as changes,
-            shown.watch(created.total, 0) as count,
-        ):
-            for each in changes:
-                ended = each.evaluation
-                for _ in range(ended.done - done):
-                    count(None)
-                done = ended.done
+        try:
+            with (
+                client.watch_evaluation(created.id) as changes,
+                shown.watch(created.total, 0) as count,
+            ):
+                for each in changes:
+                    ended = each.evaluation
+                    for _ in range(ended.done - done):
+                        count(None)
+                    done = ended.done
+        except (KeyboardInterrupt, ScaarError) as error:
+            error.add_note(_unwatched(created.id, target))
+            raise
     if ended.state != "succeeded":
         reason = f": {ended.error.message}" if ended.error else ""
         raise ScaarError(f"evaluation {ended.id} is {ended.state}{reason}")
     return ended.id
+
+
+def _unwatched(evaluation_id: str, target: str) -> str:
+    """How to watch or cancel an evaluation that this call no longer watches."""
+    goes_on = "can be continued" if target.startswith(FOLDER) else "continues"
+    watch, cancel = (
+        f"scaar eval {command} {evaluation_id} --target {target}" for command in ("watch", "cancel")
+    )
+    return (
+        f"evaluation {evaluation_id} {goes_on}: watch it with {watch}, or cancel it with {cancel}"
+    )
 
 
 def _run(coroutine: Coroutine[Any, Any, _Value]) -> _Value:

@@ -1,0 +1,68 @@
+"""``evaluate`` with an evaluator on a real socket, whose evaluations are fixed."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator
+
+import pytest
+
+from scaar.core.evaluations import (
+    EvaluationDescription,
+    EvaluationProgress,
+    EvaluationQuestion,
+    EvaluationRequest,
+)
+from scaar.evaluation import evaluate
+from scaar.testing.console_back_ends import RUNNING, FixedEvaluator
+from scaar.testing.sockets import serving
+from scaar.wire.evaluator import EvaluatorServicer
+
+
+class InterruptingEvaluator(FixedEvaluator):
+    """Interrupts the main thread once it watches the evaluation, which never ends."""
+
+    async def create_evaluation(
+        self, request: EvaluationRequest, questions: AsyncIterable[EvaluationQuestion]
+    ) -> EvaluationDescription:
+        return RUNNING
+
+    async def watch_evaluation(
+        self, evaluation_id: str
+    ) -> AsyncGenerator[EvaluationProgress, None]:
+        async for each in super().watch_evaluation(evaluation_id):
+            yield each
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        await asyncio.Event().wait()
+
+
+@pytest.fixture
+def target() -> Iterator[str]:
+    loop, started, stopping = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+    targets: list[str] = []
+
+    async def serve() -> None:
+        async with serving(EvaluatorServicer(InterruptingEvaluator())) as (_, target):
+            targets.append(target)
+            started.set()
+            await stopping.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    try:
+        assert started.wait(timeout=600)
+        yield targets[0]
+    finally:
+        loop.call_soon_threadsafe(stopping.set)
+        thread.join()
+        loop.close()
+
+
+def test_an_interrupted_call_names_the_evaluation_that_continues(target: str) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        evaluate("lab", "no_retrieval", target=target, progress=False)
+    (note,) = caught.value.__notes__
+    assert note == (
+        f"evaluation {RUNNING.id} continues: watch it with scaar eval watch {RUNNING.id} --target "
+        f"{target}, or cancel it with scaar eval cancel {RUNNING.id} --target {target}"
+    )
