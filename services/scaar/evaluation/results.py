@@ -1,5 +1,6 @@
 """The results of an evaluation, of a folder or of an evaluator."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -78,6 +79,7 @@ class Results:
         settings: Sequence[str],
         questions: Sequence[EvaluationQuestion],
         predictions: Sequence[EvaluationPrediction],
+        planned: int,
         seed: int,
         report: Callable[[], str],
         events: Events,
@@ -87,6 +89,7 @@ class Results:
         self.settings = tuple(settings)
         self.questions = tuple(questions)
         self.predictions = tuple(predictions)
+        self._planned = planned
         self._seed = seed
         self._report = report
         self._events = events
@@ -97,11 +100,24 @@ class Results:
     def load(cls, folder: Path | str) -> "Results":
         """Return the results in a folder of ``scaar eval run`` or of :func:`evaluate`.
 
+        Warns if the evaluation is not complete; see :attr:`missing`.
+
         Raises:
             NotFound: the folder contains no evaluation.
             DataCorrupt: names the damaged file and line.
         """
-        return of_stored(read_results(Path(folder)))
+        results = of_stored(read_results(Path(folder)))
+        if results.missing:
+            warnings.warn(f"{folder}: {results._incomplete()}", stacklevel=2)
+        return results
+
+    @property
+    def missing(self) -> int:
+        """The number of predictions that are not made yet. Means and differences count them as 0.
+
+        :meth:`frame` has no rows of them.
+        """
+        return self._planned - len(self.predictions)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -175,11 +191,14 @@ class Results:
 
         Raises:
             InvalidRequest: a setting or the measure is unknown; lists the known ones.
+            ScaarError: there are no predictions yet.
         """
         # Only comparisons load numpy.
         from scaar.evaluator.statistics.estimate import difference
         from scaar.evaluator.statistics.means import resampled_means
 
+        if not self.predictions:
+            raise ScaarError("there are no predictions yet")
         if measure is None:
             measure = "f1" if "f1" in self.measures else self.measures[0]
         for field, name, known in (
@@ -233,13 +252,21 @@ class Results:
                 builder.add_score(_score(prediction))
         return builder.build()
 
+    def _incomplete(self) -> str:
+        return (
+            f"{self.missing} predictions are missing and count as 0: the evaluation is not complete"
+        )
+
     def _repr_html_(self) -> str:
         """Show the report in a notebook, apart from the notebook's own styles."""
         style = f"width:100%;height:{REPORT_HEIGHT_PX}px;border:0"
-        return f'<iframe srcdoc="{escape(self.report_html)}" style="{style}"></iframe>'
+        notice = f"<p>{self._incomplete()}</p>" if self.missing else ""
+        return f'{notice}<iframe srcdoc="{escape(self.report_html)}" style="{style}"></iframe>'
 
     def __repr__(self) -> str:
         counts = f"{len(self.questions)} questions, {len(self.predictions)} predictions"
+        if self.missing:
+            counts += f", {self.missing} missing"
         return f"<Results of {', '.join(self.settings)}: {counts}>"
 
 
@@ -318,6 +345,7 @@ def of_stored(stored: StoredResults) -> Results:
         settings=[each.label for each in stored.evaluation.settings],
         questions=[describe_question(each) for each in stored.questions],
         predictions=described,
+        planned=len(stored.predictions) + stored.missing,
         seed=stored.evaluation.dataset.seed,
         report=report,
         events=events,
@@ -357,6 +385,7 @@ def of_service(target: str, evaluation_id: str) -> Results:
         settings=described.settings,
         questions=questions,
         predictions=predictions,
+        planned=described.total,
         seed=described.seed,
         report=report,
         events=events,

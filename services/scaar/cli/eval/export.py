@@ -1,6 +1,7 @@
 """``scaar eval export`` and ``import``: results for other tools, and of earlier versions."""
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +13,13 @@ from scaar.cli.eval.options import EvaluationName
 from scaar.core.errors import InvalidRequest
 from scaar.evaluation.exports import ExportFormat
 from scaar.evaluation.exports import export as write_export
-from scaar.evaluation.results import Results, of_service
+from scaar.evaluation.results import of_service, of_stored
 from scaar.evaluator.store.earlier_folder import (
     earlier_command,
     read_earlier,
     read_earlier_study,
 )
-from scaar.evaluator.store.folder import DATABASE, EARLIER, check_is_folder
+from scaar.evaluator.store.folder import DATABASE, EARLIER, check_is_folder, read_results
 from scaar.evaluator.studies.longtail.folder import LABELLING
 
 
@@ -33,9 +34,15 @@ def export(
     jsonl, csv and parquet have a row for each prediction, predictions has the stored records of a
     folder, latex a table of the settings, and trec the retrieved passages as runs, with qrels.
     """
-    found = Results.load(results) if target is None else of_service(target, results)
+    if target is None:
+        found = of_stored(read_results(Path(results)))
+    else:
+        found = of_service(target, results)
     with named_by_options():
         write_export(found, export_format, out)
+    if found.missing:
+        text = f"{found.missing} predictions are missing: the evaluation is not complete"
+        print(text, file=sys.stderr)
     print(out)
 
 

@@ -52,6 +52,14 @@ async def test_jsonl_has_every_prediction_with_its_scores(tmp_path: Path) -> Non
     assert rows[3]["question"] == QUESTIONS[1].question
 
 
+async def test_an_export_of_a_partial_run_reports_it(tmp_path: Path) -> None:
+    await store(tmp_path / "results", [prediction(LABELS[0], "q1")])
+    out = tmp_path / "rows.jsonl"
+    ran = exported(str(tmp_path / "results"), "jsonl", out)
+    assert (ran.status, ran.out) == (0, f"{out}\n")
+    assert ran.err == "5 predictions are missing: the evaluation is not complete\n"
+
+
 async def test_csv_and_parquet_have_the_rows_of_jsonl(tmp_path: Path) -> None:
     folder = await results(tmp_path / "results")
     files = {name: tmp_path / f"rows.{name}" for name in ("jsonl", "csv", "parquet")}
