@@ -18,6 +18,7 @@ from scaar.core.types import BudgetLimits, PolicyRequest
 from scaar.core.value_types import wrong_types
 from scaar.evaluation.addresses import Addresses
 from scaar.evaluation.evaluator import open_evaluations
+from scaar.evaluation.field_names import named_by
 from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
 from scaar.evaluation.progress import BarProgress
 from scaar.evaluation.questions import draw
@@ -34,6 +35,7 @@ from scaar.evaluator.planning.policies import plan_policies
 from scaar.evaluator.planning.settings import Value, check_no_values, setting_of
 from scaar.evaluator.prediction_view import describe_question
 from scaar.evaluator.studies.grid.candidates import check_grid, check_gridded
+from scaar.runtime.targets import check_target
 
 _Value = TypeVar("_Value")
 MAX_CONCURRENCY = 64
@@ -43,6 +45,27 @@ _TIMEOUT_S = BudgetLimits().timeout_s
 _NO_VALUES: Mapping[str, Sequence[Value]] = MappingProxyType({})
 
 
+_ARGUMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "--out": "out",
+        "--target": "target",
+        "addresses": "orchestrator",
+        "budget.timeout_s": "timeout_s",
+        "count": "limit",
+        "path": "dataset",
+        "theta_candidates": "grid",
+    }
+)
+"""The argument of a field that has another name."""
+
+
+def _argument_of(field: str) -> str:
+    if field.startswith("grid."):
+        return f"values.{field.removeprefix('grid.')}"
+    return _ARGUMENTS.get(field, field)
+
+
+@named_by(_argument_of)
 @oracle_parts()
 def evaluate(
     dataset: str,
@@ -117,6 +140,8 @@ def evaluate(
     )
     if not requests:
         raise InvalidRequest.of("policies", "must name at least one")
+    if orchestrator != EMBEDDED:
+        check_target(orchestrator, field="orchestrator")
     if not 1 <= concurrency <= MAX_CONCURRENCY:
         raise InvalidRequest.of("concurrency", f"must be 1 to {MAX_CONCURRENCY}, not {concurrency}")
     grid_values = _settings(values)

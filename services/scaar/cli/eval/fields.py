@@ -10,6 +10,7 @@ from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.evaluation import questions
 from scaar.evaluation.addresses import Addresses
+from scaar.evaluation.field_names import named_by
 
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -52,15 +53,8 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
 @contextmanager
 def named_by_options() -> Iterator[None]:
     """Name the fields of an invalid request by their options."""
-    try:
+    with named_by(lambda field: OPTIONS.get(field, field)):
         yield
-    except InvalidRequest as error:
-        raise InvalidRequest(
-            [
-                Violation(OPTIONS.get(each.field, each.field), each.description)
-                for each in error.violations
-            ]
-        ) from error
 
 
 draw = named_by_options()(questions.draw)

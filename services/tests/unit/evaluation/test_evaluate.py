@@ -4,6 +4,8 @@ import asyncio
 import signal
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from scaar.core.evaluations import (
     EvaluationQuestion,
     EvaluationRequest,
 )
-from scaar.evaluation import evaluate
+from scaar.evaluation import InvalidRequest, evaluate
 from scaar.testing.console_back_ends import RUNNING, FixedEvaluator
 from scaar.testing.sockets import serving
 from scaar.wire.evaluator import EvaluatorServicer
@@ -66,3 +68,22 @@ def test_an_interrupted_call_names_the_evaluation_that_continues(target: str) ->
         f"evaluation {RUNNING.id} continues: watch it with scaar eval watch {RUNNING.id} --target "
         f"{target}, or cancel it with scaar eval cancel {RUNNING.id} --target {target}"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"out": __file__}, f"out: {__file__} is not a folder"),
+        ({"target": f"embedded:{__file__}"}, f"target: {__file__} is not a folder"),
+        ({"values": {"heat": 0.3}}, "values.heat: is not a setting"),
+        ({"values": {"theta": 5}}, "values.theta: must be in"),
+        ({"limit": 10**9}, "limit: must be 0 to 8000"),
+        ({"dataset": "jsonl:/nowhere"}, "dataset: /nowhere cannot be read"),
+        ({"timeout_s": -1}, "timeout_s: must be in"),
+        ({"orchestrator": "host"}, "orchestrator: must have a port"),
+    ],
+)
+def test_an_error_names_the_argument(tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    place = {} if "target" in given else {"out": tmp_path / "out"}
+    with pytest.raises(InvalidRequest, match=f"^{message}"):
+        evaluate(**{"dataset": "lab", "policies": "flare", "limit": 2, **place, **given})
