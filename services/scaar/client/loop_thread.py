@@ -5,9 +5,36 @@ import concurrent.futures
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 _Value = TypeVar("_Value")
+
+
+class _Call(Generic[_Value]):
+    """Work for a caller in another thread. The methods are called on the loop."""
+
+    def __init__(self, work: Coroutine[Any, Any, _Value]) -> None:
+        self.ended = concurrent.futures.Future[_Value]()
+        self._work = work
+        self._task: asyncio.Task[_Value] | None = None
+
+    def begin(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._work)
+        self._task.add_done_callback(self._end)
+
+    def cancel(self) -> None:
+        if self._task is None:
+            self._work.close()
+        else:
+            self._task.cancel()
+
+    def _end(self, task: asyncio.Task[_Value]) -> None:
+        if task.cancelled():
+            self.ended.cancel()
+        elif error := task.exception():
+            self.ended.set_exception(error)
+        else:
+            self.ended.set_result(task.result())
 
 
 class LoopThread:
@@ -39,17 +66,20 @@ class LoopThread:
         Raises:
             RuntimeError: the client is closed.
         """
-        with self._lock:
-            if self._closed:
-                work.close()
-                raise RuntimeError("the client is closed")
-            running = asyncio.run_coroutine_threadsafe(work, self._loop)
+        call = _Call(work)
         try:
-            return running.result()
+            with self._lock:
+                if self._closed:
+                    work.close()
+                    raise RuntimeError("the client is closed")
+                self._loop.call_soon_threadsafe(call.begin)
+            return call.ended.result()
         except concurrent.futures.CancelledError:
             raise RuntimeError("the client is closed") from None
         finally:
-            running.cancel()
+            # Whether the work was begun is known on the loop only: Ctrl-C can end any line above.
+            if not call.ended.done() and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(call.cancel)
 
     @contextmanager
     def stream(

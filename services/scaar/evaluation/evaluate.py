@@ -1,7 +1,8 @@
 """One evaluation from Python, in this process or by a running evaluator."""
 
 import uuid
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -149,7 +150,7 @@ def evaluate(
         check_grid(grid, grid_values)
     named = [each for each in requests if each.name not in PRESETS]
     if target is None:
-        tuned = _run(tuned_policies_of(orchestrator)) if named else NO_POLICIES
+        tuned = _run(partial(tuned_policies_of, orchestrator)) if named else NO_POLICIES
         settings = plan_policies(requests, grid_values, tuned)
     else:
         published = [each for each in requests if each.name in PRESETS]
@@ -204,7 +205,7 @@ def evaluate(
         cache_generations=cache_generations,
     )
     check_options(options)
-    return of_stored(_run(evaluate_locally(options, shown)))
+    return of_stored(_run(partial(evaluate_locally, options, shown)))
 
 
 def _check(**arguments: tuple[Any, Any]) -> None:
@@ -294,7 +295,7 @@ def _unwatched(evaluation_id: str, target: str) -> str:
     )
 
 
-def _run(coroutine: Coroutine[Any, Any, _Value]) -> _Value:
-    """Run a coroutine to its end in a thread of its own: a notebook has a running loop."""
+def _run(work: Callable[[], Coroutine[Any, Any, _Value]]) -> _Value:
+    """Run work to its end in a thread of its own: a notebook has a running loop."""
     with LoopThread() as thread:
-        return thread.run(coroutine)
+        return thread.run(work())

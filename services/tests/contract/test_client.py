@@ -46,7 +46,7 @@ from scaar.client import (
     open_client,
     open_sync_client,
 )
-from scaar.client.loop_thread import opened_in_thread
+from scaar.client.loop_thread import LoopThread, opened_in_thread
 from scaar.core import errors
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
@@ -643,6 +643,29 @@ def test_an_opening_that_is_interrupted_closes_what_it_has_opened() -> None:
     with pytest.raises(KeyboardInterrupt), opened_in_thread(opening()):
         pass
     assert closed == [True]
+
+
+def test_a_stream_that_is_interrupted_when_its_step_begins_is_left() -> None:
+    closed, main = [], threading.get_ident()
+
+    async def interrupting() -> AsyncIterator[int]:
+        signal.pthread_kill(main, signal.SIGINT)
+        await asyncio.sleep(60)
+        yield 1
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[AsyncIterator[int]]:
+        yield interrupting()
+        closed.append(True)
+
+    for _ in range(100):
+        with (
+            LoopThread() as thread,
+            pytest.raises(KeyboardInterrupt),
+            thread.stream(opening()) as values,
+        ):
+            next(values)
+    assert len(closed) == 100
 
 
 async def test_errors_are_the_same_synchronously() -> None:
