@@ -1,7 +1,7 @@
 """The client of an orchestrator for asyncio."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Protocol, Unpack
 
@@ -20,6 +20,7 @@ from scaar.client.requests import (
     message_choices,
     policy_request,
 )
+from scaar.client.streams import open_stream
 from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
     Answer,
@@ -97,7 +98,7 @@ class Client:
         """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
 
         A remote orchestrator sends no :class:`TokenDrafted` if ``omit_drafted_tokens`` is set.
-        Leaving the block cancels the call and all work for it.
+        Leaving the block cancels the call and all work for it, and closes the stream.
         """
         request = answer_request(
             question,
@@ -116,7 +117,7 @@ class Client:
         )
         request = replace(request, omit_drafted_tokens=omit_drafted_tokens)
         check_types(request)
-        async with aclosing(self._answerer.stream_answer(request)) as events:
+        async with open_stream(self._answerer.stream_answer(request)) as events:
             yield events
 
     async def answer(

@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack
 from scaar.client.connection import ConnectionOptions, open_connection
 from scaar.client.loop_thread import LoopThread, opened_in_thread
 from scaar.client.requests import choice, each_of, policy_request
+from scaar.client.streams import open_stream
 from scaar.core.evaluations import (
     EvaluationDescription,
     EvaluationGrid,
@@ -129,7 +130,7 @@ class EvaluationClient:
         self, evaluation_id: str
     ) -> AsyncIterator[AsyncIterator[EvaluationProgress]]:
         """Stream the progress: the current state first, then every change, to the end."""
-        async with aclosing(self._evaluator.watch_evaluation(evaluation_id)) as progress:
+        async with open_stream(self._evaluator.watch_evaluation(evaluation_id)) as progress:
             yield progress
 
     async def report(

@@ -104,13 +104,9 @@ class LoopThread:
             async with stepping:
                 await opening.__aexit__(None, None, None)
 
-        def iterate() -> Iterator[_Value]:
-            while (value := self.run(step())) is not None:
-                yield value
-
         values = self.run(enter())
         try:
-            yield iterate()
+            yield iter(lambda: self.run(step()), None)
         finally:
             self.run(leave())
 

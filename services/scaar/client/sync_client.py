@@ -62,7 +62,7 @@ class SyncClient:
         """Stream every decision of the answer. The last event is :class:`AnswerFinished`.
 
         A remote orchestrator sends no :class:`TokenDrafted` if ``omit_drafted_tokens`` is set.
-        Leaving the block cancels the call and all work for it.
+        Leaving the block cancels the call and all work for it, and closes the stream.
         """
         stream = self._client.stream_answer(
             question,

@@ -566,7 +566,8 @@ async def test_leaving_the_synchronous_block_ends_the_work() -> None:
             with scaar.stream_answer("Where?") as events:
                 assert isinstance(next(events), AnswerStarted)
                 assert isinstance(next(events), TokenDrafted)
-            assert list(events) == []
+            with pytest.raises(RuntimeError, match="the stream is closed"):
+                next(events)
             loop.call_soon_threadsafe(left.set)
             assert done.wait(10)
 
@@ -614,6 +615,30 @@ async def test_a_call_of_a_closed_client_says_that_it_is_closed() -> None:
                 await anext(events)
     with pytest.raises(RuntimeError, match="the client is closed"):
         await scaar.list_indexes()
+
+
+async def test_a_stream_is_not_iterated_after_its_block() -> None:
+    async with asking(ScriptedAnswerer(script)) as scaar:
+        async with scaar.stream_answer("Where?") as events:
+            await anext(events)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="the stream is closed"):
+                _ = [each async for each in events]
+
+
+async def test_a_synchronous_stream_is_not_iterated_after_its_block() -> None:
+    def ask(target: str) -> None:
+        with open_sync_client(target) as scaar:
+            with scaar.stream_answer("Where?") as events:
+                next(events)
+            for _ in range(2):
+                with pytest.raises(RuntimeError, match="the stream is closed"):
+                    list(events)
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            list(events)
+
+    async with serving(OrchestratorServicer(ScriptedAnswerer(script))) as (_, target):
+        await asyncio.to_thread(ask, target)
 
 
 def test_the_synchronous_client_leaves_no_thread_and_no_log(
