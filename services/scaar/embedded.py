@@ -8,6 +8,7 @@ use the settings ``SCAAR_*`` and the indexes of ``SCAAR_HOME``, and need the ext
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from scaar.client import Client, SyncClient
 from scaar.client.requests import each_of
@@ -41,7 +42,12 @@ async def open_client(
     artefacts = [read_artefact(Path(each)) for each in each_of(policy_files)]
     opening = open_orchestrator(breakers=read_breakers(), artefacts=artefacts)
     async with opening as (loop, catalog):
-        yield Client(_EmbeddedAnswerer(loop), catalog)
+        parts = _WhileOpen(_EmbeddedAnswerer(loop)), _WhileOpen(catalog)
+        try:
+            yield Client(*parts)
+        finally:
+            for each in parts:
+                each.closed = True
 
 
 def open_sync_client(
@@ -52,6 +58,19 @@ def open_sync_client(
     The arguments and errors are those of :func:`open_client`.
     """
     return open_in_thread(open_client(policy_files=policy_files))
+
+
+class _WhileOpen:
+    """A part of a client, whose methods raise ``RuntimeError`` once it is closed."""
+
+    def __init__(self, part: object) -> None:
+        self._part = part
+        self.closed = False
+
+    def __getattr__(self, name: str) -> Any:
+        if self.closed:
+            raise RuntimeError("the client is closed")
+        return getattr(self._part, name)
 
 
 class _EmbeddedAnswerer:

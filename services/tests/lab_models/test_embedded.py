@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from scaar.client import AnswerFinished, Client, SyncClient
 from scaar.embedded import open_client, open_sync_client
 from scaar.lab.questions import Question
@@ -35,3 +37,16 @@ async def test_the_embedded_clients_answer_search_and_describe(
     ids = [passage.id for passage in found.passages]
     assert len(ids) == 2
     assert await asyncio.to_thread(in_a_thread) == (answer.answer, ids)
+
+
+async def test_a_call_of_a_closed_embedded_client_says_that_it_is_closed() -> None:
+    async with open_client() as client:
+        await client.search("Where?")
+    for call in (client.answer, client.search):
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            await call("Where?")
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        async with client.stream_answer("Where?") as events:
+            await anext(events)
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        await client.list_policies()
