@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from scaar.cli.serve.services import ServiceName, default_address
-from scaar.compose import EMBEDDED, FOLDER
+from scaar.compose import EMBEDDED, FOLDER, check_folder_target
 from scaar.runtime.targets import check_target
 
 LOCAL_EVALUATOR = f"dns:///{default_address(ServiceName.EVALUATOR)}"
@@ -29,7 +29,9 @@ def _check_retriever_address(address: str) -> str:
 
 def check_evaluator(target: str | None) -> str | None:
     """Return the value of ``--target`` if it is unset, a gRPC target or ``embedded:DIR``."""
-    if target is not None and not (target.startswith(FOLDER) and target != FOLDER):
+    if target is not None and target.startswith(FOLDER):
+        check_folder_target(target, field="--target")
+    elif target is not None:
         check_target(target, field="--target")
     return target
 

@@ -21,6 +21,7 @@ from scaar.compose.databases import (
 )
 from scaar.compose.evaluators import (
     FOLDER,
+    check_folder_target,
     open_evaluator,
     open_hosted_evaluator,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "LAB_SEED",
     "build_catalog",
     "build_loop",
+    "check_folder_target",
     "default_records_database",
     "ensure_lab_index",
     "ensure_lab_index_in",

@@ -11,6 +11,7 @@ from scaar.compose.databases import evaluator_broker, evaluator_database
 from scaar.compose.indexes import ensure_lab_index, indexes_are_local, lab_index_name
 from scaar.compose.targets import EMBEDDED, open_service_channel
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
+from scaar.core.errors import InvalidRequest
 from scaar.core.ports import Evaluator
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.wire import evaluator
@@ -24,6 +25,17 @@ FOLDER = "embedded:"
 """Prefix of the target of an evaluator over a folder in this process, ``embedded:DIR``."""
 
 
+def check_folder_target(target: str, *, field: str = "target") -> None:
+    """Check that a target ``embedded:DIR`` names a folder.
+
+    Raises:
+        InvalidRequest: it does not; names the ``field``.
+    """
+    folder = target.removeprefix(FOLDER)
+    if not folder.strip() or "\0" in folder:
+        raise InvalidRequest.of(field, f"must name a folder, {FOLDER}DIR, unlike {target!r}")
+
+
 @asynccontextmanager
 async def open_evaluator(target: str, *, run: bool = False) -> AsyncIterator[Evaluator]:
     """Open the remote evaluator at a target, or for ``embedded:DIR`` one in this process.
@@ -33,13 +45,14 @@ async def open_evaluator(target: str, *, run: bool = False) -> AsyncIterator[Eva
     without it, evaluations can be read and cancelled from any number of processes.
 
     Raises:
-        InvalidRequest: another process runs the evaluations of the folder.
+        InvalidRequest: another process runs the evaluations of the folder, or none is named.
         NotFound: the folder has no evaluations to read.
     """
     if not target.startswith(FOLDER):
         async with open_service_channel(target, evaluator.SERVICE_NAME) as channel:
             yield evaluator.RemoteEvaluator(channel, target)
         return
+    check_folder_target(target)
     from scaar.evaluator.service.folder import open_folder
     from scaar.evaluator.settings import EvaluatorSettings
 
