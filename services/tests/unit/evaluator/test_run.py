@@ -173,6 +173,16 @@ async def test_failed_predictions_are_made_again_on_request(tmp_path: Path) -> N
     assert len(repaired.predictions) == 16
 
 
+async def test_deleted_predictions_are_made_again(tmp_path: Path) -> None:
+    results = await ran(tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection, connection:
+        connection.execute("DELETE FROM predictions WHERE question > 2")
+    assert read_results(tmp_path).missing == 10
+    answerer = SteadyAnswerer(script=varied)
+    assert await ran(tmp_path, answerer=answerer) == results
+    assert sum(answerer.answers.values()) == 10
+
+
 async def test_a_run_that_was_killed_while_it_created_the_database_starts_anew(
     tmp_path: Path,
 ) -> None:

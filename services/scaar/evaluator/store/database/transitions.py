@@ -93,16 +93,22 @@ async def started_evaluation_of(database: Database, number: int) -> StartedEvalu
 @run_to_end
 async def succeed_if_complete(database: Database, number: int, *, now: float) -> bool:
     """End a running evaluation that has all predictions; return whether it ended."""
-    stored = (
+    complete = _of(number, EvaluationState.RUNNING.value).where(
+        EVALUATIONS.c.total == _settled(number)
+    )
+    ended = complete.values(state=EvaluationState.SUCCEEDED.value, ended_at=now)
+    async with database.writing() as connection:
+        return (await connection.execute(ended)).rowcount == 1
+
+
+def _settled(number: int) -> sa.ScalarSelect[int]:
+    """The number of the stored predictions of an evaluation."""
+    return (
         sa.select(sa.func.count())
         .select_from(PREDICTIONS)
         .where(PREDICTIONS.c.evaluation == number, PREDICTIONS.c.settled)
         .scalar_subquery()
     )
-    complete = _of(number, EvaluationState.RUNNING.value).where(EVALUATIONS.c.total == stored)
-    ended = complete.values(state=EvaluationState.SUCCEEDED.value, ended_at=now)
-    async with database.writing() as connection:
-        return (await connection.execute(ended)).rowcount == 1
 
 
 @run_to_end
@@ -161,16 +167,19 @@ async def resume(
 
 async def _has_work(connection: AsyncConnection, number: int, retry_failed: bool) -> bool:
     """Whether an evaluation has ended and lacks predictions, or has failed ones to retry."""
-    state = await connection.scalar(
-        sa.select(EVALUATIONS.c.state).where(EVALUATIONS.c.number == number).with_for_update()
-    )
-    if state is None or state in UNFINISHED:
+    ended = sa.select(EVALUATIONS.c.state, EVALUATIONS.c.total, _settled(number).label("stored"))
+    row = (
+        await connection.execute(ended.where(EVALUATIONS.c.number == number).with_for_update())
+    ).one_or_none()
+    if row is None or row.state in UNFINISHED:
         return False
     failed = sa.exists().where(
         PREDICTIONS.c.evaluation == number, PREDICTIONS.c.settled, PREDICTIONS.c.failed
     )
     has_failed = retry_failed and bool(await connection.scalar(sa.select(failed)))
-    return has_failed or state != EvaluationState.SUCCEEDED.value
+    # Predictions of an evaluation that succeeded may have been deleted since.
+    lacking = row.stored < row.total
+    return has_failed or lacking or row.state != EvaluationState.SUCCEEDED.value
 
 
 async def _reopen(connection: AsyncConnection, number: int, retry_failed: bool) -> None:
