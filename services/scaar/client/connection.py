@@ -10,7 +10,7 @@ import grpc
 
 from scaar.client.requests import sendable_metadata
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.value_types import wrong_types
+from scaar.core.value_types import wrong_path, wrong_types
 from scaar.runtime.channel_tls import channel_credentials, checked_token, with_token
 from scaar.runtime.channels import ChannelSettings, open_channel
 from scaar.runtime.renewing_channel import CredentialsSource
@@ -100,6 +100,10 @@ async def open_connection(
     if any(wrong_types(token, str | None, "token")):
         # Without its value, which is a secret.
         wrong.append(Violation("token", "must be text"))
+    given = {"ca_file": ca_file, "cert_file": cert_file, "key_file": key_file}
+    for name, file in given.items():
+        if file is not None:
+            wrong += wrong_path(file, name)
     if wrong:
         raise InvalidRequest(wrong)
     check_target(target)
@@ -107,7 +111,7 @@ async def open_connection(
         text = f"must be in (0, {MAX_TIMEOUT_S:g}], not {timeout_s:g}"
         raise InvalidRequest.of("timeout_s", text)
     sent = sendable_metadata(metadata or {})
-    files = [None if file is None else Path(file) for file in (ca_file, cert_file, key_file)]
+    files = [None if file is None else Path(file) for file in given.values()]
     secured = _credentials(credentials, files, token)
     async with (
         open_channel(target, service=service, settings=_CHANNEL, credentials=secured) as channel,

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from scaar.client.connection import ConnectionOptions, open_connection
 from scaar.client.loop_thread import LoopThread, opened_in_thread
-from scaar.client.requests import choice, policy_request
+from scaar.client.requests import choice, each_of, policy_request
 from scaar.core.pages import MAX_PAGE_SIZE
 from scaar.core.ports import Records
 from scaar.core.records import (
@@ -20,6 +20,7 @@ from scaar.core.records import (
     RecordSummary,
     Verdict,
 )
+from scaar.core.value_types import check_arguments
 from scaar.wire.records import SERVICE_NAME, RemoteRecords
 
 
@@ -53,6 +54,11 @@ class RecordsClient:
         Raises:
             PermissionDenied: the tenant of the filter is not the caller's.
         """
+        check_arguments(
+            matching=(matching, RecordFilter),
+            page_size=(page_size, int | None),
+            page_token=(page_token, str),
+        )
         return await self._records.list_records(
             matching, page_size=page_size, page_token=page_token
         )
@@ -78,7 +84,8 @@ class RecordsClient:
         Raises:
             InvalidRequest: there is no filter and no id, or there are both.
         """
-        chosen = (ids,) if isinstance(ids, str) else tuple(ids)
+        chosen = each_of(ids)
+        check_arguments(matching=(matching, RecordFilter), ids=(chosen, tuple[str, ...]))
         return await self._records.delete_records(matching, ids=chosen)
 
     async def explain_record(
@@ -101,6 +108,7 @@ class RecordsClient:
         self, matching: RecordFilter = EVERY_RECORD, *, period_s: int | None = None
     ) -> tuple[RecordGroup, ...]:
         """Return counts and means by period, tenant and policy. Default period: a day."""
+        check_arguments(matching=(matching, RecordFilter), period_s=(period_s, int | None))
         return await self._records.summarize_records(matching, period_s=period_s)
 
     async def submit_feedback(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import cache
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 from scaar.core.errors import InvalidRequest, Violation
@@ -27,6 +28,25 @@ def check_types(request: object) -> None:
     """
     if wrong := list(wrong_types(request, type(request), "")):
         raise InvalidRequest(wrong)
+
+
+def check_arguments(**arguments: tuple[Any, Any]) -> None:
+    """Check that every argument is of the kind that is beside it.
+
+    Raises:
+        InvalidRequest: naming every argument that is not.
+    """
+    found = (wrong_types(*given, name) for name, given in arguments.items())
+    if wrong := [each for of_one in found for each in of_one]:
+        raise InvalidRequest(wrong)
+
+
+def wrong_path(value: object, field: str) -> Iterator[Violation]:
+    """Yield what makes a value no path of a file or a folder."""
+    if not isinstance(value, str | PathLike):
+        yield _wrong(field, "a path", value)
+    elif "\0" in str(value):
+        yield Violation(field, "must not contain a null character")
 
 
 def wrong_types(value: Any, kind: Any, field: str) -> Iterator[Violation]:

@@ -16,7 +16,7 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import NO_POLICIES
 from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import BudgetLimits, PolicyRequest
-from scaar.core.value_types import wrong_types
+from scaar.core.value_types import check_arguments, wrong_path
 from scaar.evaluation.addresses import Addresses
 from scaar.evaluation.evaluator import open_evaluations
 from scaar.evaluation.field_names import named_by
@@ -116,10 +116,12 @@ def evaluate(
     """
     if (out is None) == (target is None):
         raise InvalidRequest.of("out", "or target must be given, but not both")
+    if out is not None and (wrong := list(wrong_path(out, "out"))):
+        raise InvalidRequest(wrong)
     scorers, gates, indexes = each_of(scorers), each_of(gates), each_of(indexes)
     given = each_of(policies)
     requests = [PolicyRequest(each) if isinstance(each, str) else each for each in given]
-    _check(
+    check_arguments(
         policies=(tuple(requests), tuple[PolicyRequest, ...]),
         dataset=(dataset, str),
         target=(target, str | None),
@@ -206,17 +208,6 @@ def evaluate(
     )
     check_options(options)
     return of_stored(_run(partial(evaluate_locally, options, shown)))
-
-
-def _check(**arguments: tuple[Any, Any]) -> None:
-    """Check that every argument is of the kind that is beside it.
-
-    Raises:
-        InvalidRequest: naming every argument that is not.
-    """
-    found = (wrong_types(*given, name) for name, given in arguments.items())
-    if wrong := [each for of_one in found for each in of_one]:
-        raise InvalidRequest(wrong)
 
 
 def _settings(values: object) -> dict[str, tuple[Value, ...]]:

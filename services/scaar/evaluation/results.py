@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scaar.core.errors import CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.evaluations import EvaluationPrediction, EvaluationQuestion
 from scaar.core.types import AnswerEvent, PolicyRequest, Usage
+from scaar.core.value_types import wrong_path
 from scaar.evaluation.evaluator import open_evaluations
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.prediction_view import describe_prediction, describe_question, with_details
@@ -103,9 +104,12 @@ class Results:
         Warns if the evaluation is not complete; see :attr:`missing`.
 
         Raises:
+            InvalidRequest: it is not a path.
             NotFound: the folder contains no evaluation.
             DataCorrupt: names the damaged file and line.
         """
+        if wrong := list(wrong_path(folder, "folder")):
+            raise InvalidRequest(wrong)
         results = of_stored(read_results(Path(folder)))
         if results.missing:
             warnings.warn(f"{folder}: {results._incomplete()}", stacklevel=2)

@@ -264,6 +264,8 @@ async def test_metadata_are_sent_with_every_call() -> None:
         ({"metadata": {5: "text"}}, "metadata"),
         ({"metadata": [("name", "text")]}, "metadata"),
         ({"token": b"secret"}, "token"),
+        ({"ca_file": 5}, "ca_file"),
+        ({"cert_file": "a\0b"}, "cert_file"),
         ({"timeout_s": "5"}, "timeout_s"),
         ({"timeout_s": None}, "timeout_s"),
         ({"timeout_s": 0.0}, "timeout_s"),

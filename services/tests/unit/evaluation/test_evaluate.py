@@ -75,6 +75,8 @@ def test_an_interrupted_call_names_the_evaluation_that_continues(target: str) ->
     [
         ({"out": __file__}, f"out: {__file__} is not a folder"),
         ({"target": f"embedded:{__file__}"}, f"target: {__file__} is not a folder"),
+        ({"out": 5}, "out: must be a path, not 5"),
+        ({"out": "a\0b"}, "out: must not contain a null character"),
         ({"target": "embedded:"}, "target: must name a folder, embedded:DIR"),
         ({"target": "embedded:a\0b"}, "target: must name a folder, embedded:DIR"),
         ({"values": {"heat": 0.3}}, "values.heat: is not a setting"),

@@ -1,10 +1,11 @@
 """``Results`` of a folder."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from scaar.core.errors import ScaarError
+from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.evaluation import Results
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.scoring.summary import summaries, table_of
@@ -59,3 +60,9 @@ async def test_settings_without_predictions_are_not_compared(tmp_path: Path) -> 
         results = Results.load(tmp_path)
     with pytest.raises(ScaarError, match="there are no predictions yet"):
         results.compare(*LABELS[:2])
+
+
+@pytest.mark.parametrize("folder", [5, "a\0b"])
+def test_a_folder_that_is_no_path_is_named(folder: Any) -> None:
+    with pytest.raises(InvalidRequest, match="folder: must"):
+        Results.load(folder)
