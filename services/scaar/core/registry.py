@@ -117,7 +117,7 @@ class Registry(Mapping[str, _Part]):
             raise _invalid(point, problem)
         try:
             part = point.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _invalid(point, f"{type(error).__name__}: {error}") from error
         if problem := self._wrong(point.name, part, point.value):
             raise _invalid(point, problem)
@@ -172,6 +172,18 @@ class Names(Collection[str], Generic[_Part]):
 
     def __bool__(self) -> bool:
         return True
+
+
+def check_groups(known: Collection[str]) -> None:
+    """Check that every entry point in a group ``scaar.*`` is in one that a registry has.
+
+    Raises:
+        ExtensionInvalid: one is not; names the package and the known groups.
+    """
+    for group in sorted(entry_points().groups):
+        if group.startswith("scaar.") and group not in known:
+            for point in entry_points(group=group):
+                raise _invalid(point, f"there is no such group; known: {', '.join(known)}")
 
 
 def _package(point: EntryPoint) -> str:

@@ -251,6 +251,20 @@ def test_an_invalid_part_is_refused_with_the_name_of_its_package(
     assert f"broken 2.1, {problem}" in examined.stdout
 
 
+def test_doctor_reports_an_unknown_group_and_a_module_that_exits(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import sys\nsys.exit(3)\n")
+    metadata = tmp_path / "broken-2.1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 2.1\n")
+    (metadata / "entry_points.txt").write_text(
+        "[scaar.trigger]\nmine = broken:RULE\n[scaar.gates]\nmine = broken:GATE\n"
+    )
+    ran = run("doctor", folders=(tmp_path,))
+    assert ran.returncode == 1
+    assert "broken 2.1, entry point mine of scaar.trigger: there is no such group" in ran.stdout
+    assert "broken 2.1, entry point mine of scaar.gates: SystemExit: 3" in ran.stdout
+
+
 def test_two_packages_with_parts_of_one_name_are_refused(installed: Path, tmp_path: Path) -> None:
     source = package(
         tmp_path / "source",

@@ -31,7 +31,7 @@ from scaar.compose import (
 from scaar.core.distributions import lab_is_installed, library_required
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.policies.artefacts import TunedPolicies
-from scaar.core.registry import ExtensionInvalid, Registry
+from scaar.core.registry import ExtensionInvalid, Registry, check_groups
 from scaar.core.types import (
     ContinuationKind,
     IndexDescription,
@@ -230,15 +230,18 @@ async def _check_extensions(checks: _Checks) -> None:
         found = [f"{each.name} ({each.package})" for each in registry.extensions.values()]
         return ", ".join(found)
 
-    for registry in registries():
+    advice, found = "Correct or uninstall this package.", registries()
+    try:
+        check_groups([each.group for each in found])
+    except ExtensionInvalid as error:
+        checks.bad("extensions", str(error), advice)
+    for registry in found:
         try:
             if not registry.extensions:
                 continue
         except ExtensionInvalid:
             pass
-        await checks.run(
-            registry.group, partial(loaded, registry), "Correct or uninstall this package."
-        )
+        await checks.run(registry.group, partial(loaded, registry), advice)
 
 
 def _target_of(settings: OrchestratorSettings, name: ServiceName) -> str:

@@ -2,11 +2,12 @@
 
 import asyncio
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
 from scaar.core import registry
-from scaar.core.registry import ExtensionInvalid, Names, Registry
+from scaar.core.registry import ExtensionInvalid, Names, Registry, check_groups
 
 GROUP = "scaar.numbers"
 
@@ -115,3 +116,29 @@ def test_an_invalid_part_is_refused(
     installed += added
     with pytest.raises(ExtensionInvalid, match=problem):
         numbers().load()
+
+
+def test_a_module_that_exits_is_refused(
+    installed: list[EntryPoint], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "exiting_part.py").write_text("import sys\nsys.exit(3)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    installed.append(point("pi", "exiting_part:PI"))
+    with pytest.raises(ExtensionInvalid, match=r"entry point pi of scaar.numbers: SystemExit: 3"):
+        numbers().load()
+
+
+def test_an_entry_point_of_an_unknown_group_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "sums-2.1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: sums\nVersion: 2.1\n")
+    entries = metadata / "entry_points.txt"
+    monkeypatch.syspath_prepend(tmp_path)
+    entries.write_text("[scaar.numbers]\npi = math:pi\n[other.number]\ne = math:e\n")
+    check_groups([GROUP])
+    entries.write_text("[scaar.number]\ne = math:e\n")
+    problem = "sums 2.1, entry point e of scaar.number: there is no such group; known: scaar.number"
+    with pytest.raises(ExtensionInvalid, match=problem):
+        check_groups([GROUP])
