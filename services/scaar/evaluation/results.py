@@ -1,12 +1,12 @@
 """The results of an evaluation, of a folder or of an evaluator."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.evaluations import EvaluationPrediction, EvaluationQuestion
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 REPORT_HEIGHT_PX = 900
 """Height of a report in a notebook, in CSS pixels."""
-
-Events = Callable[[str, str], Sequence[AnswerEvent]]
-"""Returns the events of the answer of a setting to a question."""
 
 _USAGE = tuple(each.name for each in fields(Usage))
 
@@ -82,20 +79,14 @@ class Results:
         predictions: Sequence[EvaluationPrediction],
         planned: int,
         seed: int,
-        report: Callable[[], str],
-        events: Events,
-        detailed: Callable[[], Iterable[EvaluationPrediction]],
-        records: Callable[[], Iterable[Prediction]] | None = None,
+        source: "_Source",
     ) -> None:
         self.settings = tuple(settings)
         self.questions = tuple(questions)
         self.predictions = tuple(predictions)
         self._planned = planned
         self._seed = seed
-        self._report = report
-        self._events = events
-        self._detailed = detailed
-        self._records = records
+        self._source = source
 
     @classmethod
     def load(cls, folder: Path | str) -> "Results":
@@ -132,7 +123,7 @@ class Results:
     @cached_property
     def report_html(self) -> str:
         """The report with its tables and figures, as a whole HTML document."""
-        return self._report()
+        return self._source.report()
 
     def frame(self) -> "pandas.DataFrame":
         """Return a row for each prediction: question, answers, scores, usage and labels.
@@ -153,10 +144,7 @@ class Results:
         Raises:
             InvalidRequest: the results are those of an evaluator, which has no such records.
         """
-        if self._records is None:
-            text = "needs the folder of an evaluation: an evaluator has no such records"
-            raise InvalidRequest.of("format", text)
-        return self._records()
+        return self._source.records()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of :meth:`frame` as dictionaries, all with the same columns.
@@ -186,7 +174,7 @@ class Results:
 
     def detailed(self) -> Iterator[EvaluationPrediction]:
         """Yield every prediction with its question and the events of its answer."""
-        yield from self._detailed()
+        yield from self._source.detailed()
 
     def compare(self, first: str, second: str, *, measure: str | None = None) -> Difference:
         """Return the paired difference of a measure between two settings, second minus first.
@@ -237,7 +225,7 @@ class Results:
             if (each.setting, each.question_id) == (setting, question_id):
                 if each.failure is not None:
                     raise ScaarError(f"the answer failed: {each.failure.message}")
-                return tuple(self._events(setting, question_id))
+                return tuple(self._source.events(setting, question_id))
         text = f"there is no prediction of {setting!r} for {question_id!r}"
         raise InvalidRequest.of("question_id", text)
 
@@ -315,46 +303,104 @@ def _score(prediction: EvaluationPrediction) -> Score:
     )
 
 
-def of_stored(stored: StoredResults) -> Results:
-    """Return the results of an evaluation in a folder."""
-    kind = kind_of(stored.evaluation.dataset.name)
-    questions = {each.id: each for each in stored.questions}
-    predictions = {(each.setting, each.question_id): each for each in stored.predictions}
+class _Source(Protocol):
+    """Where the parts of results are that are read on demand. Sources can be pickled."""
 
-    def report() -> str:
+    def report(self) -> str:
+        """Return the report as HTML."""
+        ...
+
+    def events(self, setting: str, question_id: str) -> Sequence[AnswerEvent]:
+        """Return the events of the answer of a setting to a question."""
+        ...
+
+    def detailed(self) -> Iterable[EvaluationPrediction]:
+        """Return the predictions with their questions and events."""
+        ...
+
+    def records(self) -> Iterable[Prediction]:
+        """Return the predictions with all their stored fields."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The evaluation in a folder, which has been read."""
+
+    stored: StoredResults
+
+    def report(self) -> str:
         from scaar.evaluator.report.builder import ReportBuilder
         from scaar.evaluator.report.html import to_html
 
-        builder = ReportBuilder(stored.evaluation, stored.questions)
-        for score in scores_of(stored):
+        builder = ReportBuilder(self.stored.evaluation, self.stored.questions)
+        for score in scores_of(self.stored):
             builder.add_score(score)
-        for prediction in stored.predictions:
+        for prediction in self.stored.predictions:
             builder.add_prediction(prediction)
         return to_html(builder.build()[0])
 
-    def events(setting: str, question_id: str) -> Sequence[AnswerEvent]:
-        provenance = stored.evaluation.provenance[setting]
-        return tuple(events_of(predictions[setting, question_id], provenance))
+    def events(self, setting: str, question_id: str) -> Sequence[AnswerEvent]:
+        (prediction,) = (
+            each
+            for each in self.stored.predictions
+            if (each.setting, each.question_id) == (setting, question_id)
+        )
+        return tuple(events_of(prediction, self.stored.evaluation.provenance[setting]))
 
-    described = [
-        describe_prediction(each, questions[each.question_id], kind) for each in stored.predictions
-    ]
+    def detailed(self) -> Iterator[EvaluationPrediction]:
+        provenance = self.stored.evaluation.provenance
+        for each, prediction, question in self.described():
+            yield with_details(each, prediction, question, provenance[each.setting])
 
-    def detailed() -> Iterator[EvaluationPrediction]:
-        for each, prediction in zip(described, stored.predictions, strict=True):
-            provenance = stored.evaluation.provenance[each.setting]
-            yield with_details(each, prediction, questions[each.question_id], provenance)
+    def records(self) -> Iterable[Prediction]:
+        return self.stored.predictions
 
+    def described(self) -> Iterator[tuple[EvaluationPrediction, Prediction, Question]]:
+        kind = kind_of(self.stored.evaluation.dataset.name)
+        questions = {each.id: each for each in self.stored.questions}
+        for each in self.stored.predictions:
+            question = questions[each.question_id]
+            yield describe_prediction(each, question, kind), each, question
+
+
+@dataclass(frozen=True, slots=True)
+class _Hosted:
+    """An evaluation of the evaluator at a target."""
+
+    target: str
+    evaluation_id: str
+
+    def report(self) -> str:
+        with open_evaluations(self.target) as client:
+            return client.report(self.evaluation_id, "html")
+
+    def events(self, setting: str, question_id: str) -> Sequence[AnswerEvent]:
+        with open_evaluations(self.target) as client:
+            (found,) = client.predictions(
+                self.evaluation_id, setting=setting, question_id=question_id, detailed=True
+            )
+        return found.events
+
+    def detailed(self) -> Iterator[EvaluationPrediction]:
+        with open_evaluations(self.target) as client:
+            yield from client.predictions(self.evaluation_id, detailed=True)
+
+    def records(self) -> Iterable[Prediction]:
+        text = "needs the folder of an evaluation: an evaluator has no such records"
+        raise InvalidRequest.of("format", text)
+
+
+def of_stored(stored: StoredResults) -> Results:
+    """Return the results of an evaluation in a folder."""
+    source = _Stored(stored)
     return Results(
         settings=[each.label for each in stored.evaluation.settings],
         questions=[describe_question(each) for each in stored.questions],
-        predictions=described,
+        predictions=[each for each, _, _ in source.described()],
         planned=len(stored.predictions) + stored.missing,
         seed=stored.evaluation.dataset.seed,
-        report=report,
-        events=events,
-        detailed=detailed,
-        records=lambda: stored.predictions,
+        source=source,
     )
 
 
@@ -369,29 +415,11 @@ def of_service(target: str, evaluation_id: str) -> Results:
         of_first = client.predictions(evaluation_id, setting=first, detailed=True)
         questions = [each.question for each in of_first if each.question is not None]
         predictions = list(client.predictions(evaluation_id))
-
-    def report() -> str:
-        with open_evaluations(target) as client:
-            return client.report(evaluation_id, "html")
-
-    def detailed() -> Iterator[EvaluationPrediction]:
-        with open_evaluations(target) as client:
-            yield from client.predictions(evaluation_id, detailed=True)
-
-    def events(setting: str, question_id: str) -> Sequence[AnswerEvent]:
-        with open_evaluations(target) as client:
-            (found,) = client.predictions(
-                evaluation_id, setting=setting, question_id=question_id, detailed=True
-            )
-        return found.events
-
     return Results(
         settings=described.settings,
         questions=questions,
         predictions=predictions,
         planned=described.total,
         seed=described.seed,
-        report=report,
-        events=events,
-        detailed=detailed,
+        source=_Hosted(target, evaluation_id),
     )

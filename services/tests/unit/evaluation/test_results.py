@@ -1,5 +1,6 @@
 """``Results`` of a folder."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.evaluation import Results
 from scaar.evaluator.scoring.scores import scores_of
 from scaar.evaluator.scoring.summary import summaries, table_of
-from scaar.evaluator.store.folder import read_results
+from scaar.evaluator.store.folder import DATABASE, read_results
 from scaar.testing.evaluations import LABELS, failed, prediction, store
 
 PARTIAL = (
@@ -60,6 +61,18 @@ async def test_settings_without_predictions_are_not_compared(tmp_path: Path) -> 
         results = Results.load(tmp_path)
     with pytest.raises(ScaarError, match="there are no predictions yet"):
         results.compare(*LABELS[:2])
+
+
+async def test_results_are_pickled_with_their_report_and_decisions(tmp_path: Path) -> None:
+    await store(tmp_path, [prediction(label, at) for label in LABELS for at in ("q1", "q2")])
+    results = Results.load(tmp_path)
+    (tmp_path / DATABASE).unlink()
+    again = pickle.loads(pickle.dumps(results))
+    assert again.predictions == results.predictions
+    assert again.summaries() == results.summaries()
+    assert again.report_html == results.report_html
+    assert again.decisions("q1", LABELS[0]) == results.decisions("q1", LABELS[0])
+    assert list(again.detailed()) == list(results.detailed())
 
 
 @pytest.mark.parametrize("folder", [5, "a\0b"])
