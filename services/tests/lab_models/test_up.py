@@ -199,6 +199,15 @@ def test_a_signal_stops_all_services_and_frees_their_ports(
     assert_ports_free(base_port)
 
 
+def test_the_services_of_a_killed_process_stop_and_free_their_ports(lab_home: Path) -> None:
+    base_port = free_base_port()
+    with running(base_port, lab_home) as process:
+        until_ready(process)
+        process.kill()
+        stderr_of(process)
+    assert_ports_free(base_port)
+
+
 @pytest.mark.long
 def test_a_service_that_exits_stops_all_and_is_named(lab_home: Path) -> None:
     base_port = free_base_port()

@@ -80,6 +80,7 @@ def serve(
     ] = None,
     records: _ForConsole = None,
     evaluator: _ForConsole = None,
+    until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Run one service until it is stopped.
 
@@ -106,16 +107,22 @@ def serve(
             if service is not ServiceName.CONSOLE:
                 raise InvalidRequest.of(f"--{name}", "is an option of the console only")
             given[f"{name}_target"] = target
-    asyncio.run(_serve(service, {"address": address, **given}))
+    flags = {"address": address, **given}
+    asyncio.run(_serve(service, flags, until_stdin_closes=until_stdin_closes))
 
 
-async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
+async def _serve(
+    service: ServiceName, flags: Mapping[str, str | None], *, until_stdin_closes: bool
+) -> None:
     stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+        loop.add_signal_handler(number, stopping.set)
+    if until_stdin_closes:
+        _stop_when_stdin_closes(loop, stopping)
     settings = settings_class(service).read(None, **flags)
     with logging_to(settings, service=service):
-        asyncio.get_running_loop().set_exception_handler(log_loop_error)
+        loop.set_exception_handler(log_loop_error)
         if service is ServiceName.GATEWAY:
             from scaar.cli.serve.gateway import serve_gateway
 
@@ -128,6 +135,16 @@ async def _serve(service: ServiceName, flags: Mapping[str, str | None]) -> None:
             return
         assert isinstance(settings, ServiceSettings)
         await _serve_as_set(service, settings, stopping)
+
+
+def _stop_when_stdin_closes(loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:
+    """Stop when the process at the other end of standard input, which writes nothing, ends."""
+
+    def stop() -> None:
+        loop.remove_reader(sys.stdin)
+        stopping.set()
+
+    loop.add_reader(sys.stdin, stop)
 
 
 async def _serve_as_set(

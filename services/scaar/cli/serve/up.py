@@ -206,8 +206,12 @@ async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Proces
     command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", addresses[name]]
     for other in _CALLS.get(name, ()):
         command += [f"--{other}", f"dns:///{addresses[other]}"]
-    # With a session of its own, Ctrl-C reaches only this process, which stops them in order.
-    return await asyncio.create_subprocess_exec(*command, start_new_session=True)
+    command.append("--until-stdin-closes")
+    # With a session of its own, Ctrl-C reaches only this process, which stops them in order. The
+    # pipe closes if this process is killed.
+    return await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.PIPE, start_new_session=True
+    )
 
 
 async def _until_ready(
