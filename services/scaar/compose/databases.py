@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.compose.targets import scaar_home
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import InvalidRequest, Violation
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from scaar.evaluator.settings import EvaluatorSettings
     from scaar.orchestrator.settings import OrchestratorSettings
     from scaar.records.settings import RecordsSettings
+
+_OF_RECORDS = (
+    "records_content",
+    "records_hash_key_file",
+    "records_max_record_kib",
+    "records_max_waiting_mib",
+)
+"""Settings of an orchestrator that have no effect without a database of records."""
 
 
 def evaluator_broker(settings: "EvaluatorSettings") -> str:
@@ -24,6 +32,21 @@ def evaluator_broker(settings: "EvaluatorSettings") -> str:
         return found
     text = "must be set for workers, or executor=poll: redis://HOST:PORT/NUMBER"
     raise InvalidRequest.of("broker", text)
+
+
+def executor_broker(settings: "EvaluatorSettings") -> str:
+    """Return the URL of the broker of an evaluator's executor, or empty if it needs none.
+
+    Raises:
+        InvalidRequest: the URL is missing, set twice or not needed, or its file cannot be read.
+    """
+    if settings.executor == "celery":
+        return evaluator_broker(settings)
+    for name in ("broker", "broker_file"):
+        if getattr(settings, name) is not None:
+            text = f"requires executor celery, but the executor is {settings.executor}"
+            raise InvalidRequest.of(name, text)
+    return ""
 
 
 def evaluator_database(settings: "EvaluatorSettings") -> str:
@@ -50,10 +73,17 @@ def recorded_database(settings: "OrchestratorSettings") -> str:
     """Return the URL of the database that an orchestrator writes records to; empty without one.
 
     Raises:
-        InvalidRequest: the URL is set twice, or its file cannot be read.
+        InvalidRequest: the URL is set twice, its file cannot be read, or it is missing although
+            other settings of records are set.
     """
     given, file = settings.records_database, settings.records_database_file
-    return _secret_url("records_database", given, file)
+    if url := _secret_url("records_database", given, file):
+        return url
+    fields = type(settings).model_fields
+    wrong = [name for name in _OF_RECORDS if getattr(settings, name) != fields[name].default]
+    if wrong:
+        raise InvalidRequest([Violation(name, "requires records_database") for name in wrong])
+    return ""
 
 
 def default_records_database() -> str:

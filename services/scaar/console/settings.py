@@ -26,7 +26,7 @@ class ConsoleSettings(ProcessSettings):
     read_only: bool = True
     """Leaves out what changes stored data: feedback on answers. Asking is always possible."""
 
-    trace_url: str = Field(default="", pattern=r"^$|^https?://\S+$")
+    trace_url: str = Field(default="", pattern=r"^$|^https?://\S*\{trace_id\}\S*$")
     """URL of the page of a trace, with ``{trace_id}`` for its id, such as
     ``https://traces.example.com/trace/{trace_id}``. Without it, pages show the id alone."""
 

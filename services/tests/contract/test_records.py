@@ -185,6 +185,10 @@ async def test_settings_of_records_are_checked_before_anything_starts(tmp_path: 
         (hashed, "records_hash_key_file"),
         (hashed.model_copy(update={"records_hash_key_file": short}), "records_hash_key_file"),
         (OrchestratorSettings(records_database="mysql://host/name"), "database"),
+        (
+            OrchestratorSettings(records_content=RecordContent.FULL, records_max_record_kib=64),
+            "records_content: requires records_database; records_max_record_kib: requires",
+        ),
     ):
         with pytest.raises(InvalidRequest, match=field):
             async with open_recorder(settings, UNOBSERVED_RECORDS):

@@ -380,12 +380,12 @@ class TestSystem:
 
     def test_settings_are_shown_without_the_file_of_the_key(self) -> None:
         settings = ConsoleSettings(
-            tls_key_file=Path("/keys/console.pem"), trace_url="https://t/{x}"
+            tls_key_file=Path("/keys/console.pem"), trace_url="https://t/{trace_id}"
         )
         with open_pages(catalog=catalog(), settings=settings) as client:
             page = client.get("/system").text
         assert "SCAAR_CONSOLE_TRACE_URL" in page
-        assert "https://t/{x}" in page
+        assert "https://t/{trace_id}" in page
         assert "console.pem" not in page
 
     def test_without_the_orchestrator_the_rest_is_shown(self) -> None:

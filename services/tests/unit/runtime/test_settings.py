@@ -156,6 +156,13 @@ def test_names_that_no_request_of_the_gateway_can_have_are_rejected(
         GatewaySettings.read(**{field: invalid})
 
 
+def test_a_url_of_traces_without_the_id_of_the_trace_is_rejected() -> None:
+    url = "https://traces.example.com/{trace_id}?all"
+    assert ConsoleSettings.read(trace_url=url).trace_url == url
+    with pytest.raises(InvalidRequest, match="--trace-url: "):
+        ConsoleSettings.read(trace_url="https://traces.example.com/")
+
+
 def test_targets_that_stand_for_no_channel_are_valid() -> None:
     assert OrchestratorSettings.read(scorer_target="embedded").scorer_target == "embedded"
     assert ConsoleSettings(records_target="").records_target == ""
