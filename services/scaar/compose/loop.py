@@ -1,7 +1,7 @@
 """Builds the loop and its catalog over open ports."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from scaar.compose.targets import EMBEDDED
 from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
 from scaar.core.distributions import lab_is_installed, library_required
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.core.gates import QuestionGate
 from scaar.core.gates.skr import SkrGate
 from scaar.core.loop.catalog import PortsCatalog
@@ -80,12 +80,12 @@ def open_gate(settings: OrchestratorSettings) -> QuestionGate | None:
     """Return the gate of an orchestrator, that of SKR with its encoder; None without a file.
 
     Raises:
-        NotFound: a file does not exist or cannot be read.
-        DataCorrupt: the file contains no gate, or the encoder is damaged.
-        InvalidRequest: the gate needs an encoder, or another one.
+        InvalidRequest: a file cannot be read, contains no gate or is damaged, or the gate needs an
+            encoder, or another one.
         CapabilityMissing: the libraries of the encoder are not installed.
     """
-    gate = settings.read_gate()
+    with _named("gate_file"):
+        gate = settings.read_gate()
     if not isinstance(gate, SkrGate):
         return gate
     if settings.gate_encoder is None:
@@ -93,7 +93,8 @@ def open_gate(settings: OrchestratorSettings) -> QuestionGate | None:
         raise InvalidRequest.of("gate_encoder", text)
     with library_required(f"the gate {gate.name}", "scorer"):
         from scaar.encoders.nearest_questions import open_nearest_questions
-    return replace(gate, nearest=open_nearest_questions(gate.vectors, settings.gate_encoder))
+    with _named("gate_encoder"):
+        return replace(gate, nearest=open_nearest_questions(gate.vectors, settings.gate_encoder))
 
 
 def read_policies(
@@ -118,12 +119,13 @@ def read_filter(settings: OrchestratorSettings) -> LearnedFilter | None:
     Without a file, an orchestrator with an embedded lab model has the filter fitted for it.
 
     Raises:
-        NotFound: the file does not exist or cannot be read.
-        DataCorrupt: the file contains no filter; names the field.
+        InvalidRequest: the file cannot be read, or contains no filter.
     """
-    path = settings.sentence_filter_file
-    if path is None and (folder := _lab_folder(settings)):
-        path = next(folder.glob("sentence_filter.json"), None)
+    if path := settings.sentence_filter_file:
+        with _named("sentence_filter_file"):
+            return read_sentence_filter(path)
+    folder = _lab_folder(settings)
+    path = next(folder.glob("sentence_filter.json"), None) if folder else None
     return read_sentence_filter(path) if path else None
 
 
@@ -131,11 +133,20 @@ def open_counts(settings: OrchestratorSettings) -> CorpusCountsFile | None:
     """Return the corpus counts of an orchestrator; None without a file.
 
     Raises:
-        NotFound: the file does not exist or cannot be read.
-        DataCorrupt: the file has no corpus counts, or is damaged.
+        InvalidRequest: the file cannot be read, has no corpus counts, or is damaged.
     """
-    path = settings.corpus_counts_file
-    return open_corpus_counts(path) if path else None
+    with _named("corpus_counts_file"):
+        path = settings.corpus_counts_file
+        return open_corpus_counts(path) if path else None
+
+
+@contextmanager
+def _named(field: str) -> Iterator[None]:
+    """Report a missing or damaged file as an invalid value of the setting that names it."""
+    try:
+        yield
+    except (NotFound, DataCorrupt) as error:
+        raise InvalidRequest.of(field, error.message, detail=error.detail) from error
 
 
 def _lab_artefacts(settings: OrchestratorSettings) -> tuple[PolicyArtefact, ...]:

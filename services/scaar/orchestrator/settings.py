@@ -191,8 +191,7 @@ class OrchestratorSettings(ServiceSettings):
         try:
             content = self.gate_file.read_bytes()
         except OSError as error:
-            text = f"gate_file {self.gate_file} cannot be read: {error.strerror}"
-            raise NotFound(text) from error
+            raise NotFound(f"{self.gate_file} cannot be read: {error.strerror}") from error
         gate = read_gate(content, str(self.gate_file))
         for name in gate.policies:
             if name not in PRESETS:
@@ -210,8 +209,7 @@ def read_sentence_filter(path: Path) -> LearnedFilter:
     try:
         content = path.read_bytes()
     except OSError as error:
-        text = f"sentence_filter_file {path} cannot be read: {error.strerror}"
-        raise NotFound(text) from error
+        raise NotFound(f"{path} cannot be read: {error.strerror}") from error
     return filter_from_json(content, str(path))
 
 

@@ -161,5 +161,5 @@ def test_without_its_file_a_gate_is_one_line_that_names_the_setting(
     assert f"the orchestrator has none: set {FILE}" in ran.err
     monkeypatch.setenv(FILE, str(tmp_path / "none.json"))
     ran = run_scaar("ask", "Who?")
-    assert (ran.status, len(ran.err.splitlines())) == (1, 1)
-    assert "none.json cannot be read: No such file" in ran.err
+    assert (ran.status, len(ran.err.splitlines())) == (2, 1)
+    assert f"gate_file: {tmp_path / 'none.json'} cannot be read: No such file" in ran.err

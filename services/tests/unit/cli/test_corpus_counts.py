@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scaar.compose.loop import build_loop
-from scaar.core.errors import CapabilityMissing, DataCorrupt, InvalidRequest, NotFound
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.loop.loop import Ports
 from scaar.core.types import AnswerRequest, AnswerStarted, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -132,11 +132,11 @@ async def test_an_orchestrator_answers_with_the_file_of_its_settings(counts: Pat
 
 
 def test_a_missing_or_damaged_file_is_an_error_at_start(counts: Path, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"corpus counts .*none\.counts cannot be read"):
+    with pytest.raises(InvalidRequest, match=r"corpus_counts_file: .*none\.counts cannot be read"):
         build_loop(ports(), OrchestratorSettings(corpus_counts_file=tmp_path / "none.counts"))
     damaged = tmp_path / "damaged.counts"
     damaged.write_bytes(counts.read_bytes()[:-1])
-    with pytest.raises(DataCorrupt, match=r"damaged\.counts: is damaged"):
+    with pytest.raises(InvalidRequest, match=r"corpus_counts_file: .*damaged\.counts: is damaged"):
         build_loop(ports(), OrchestratorSettings(corpus_counts_file=damaged))
 
 

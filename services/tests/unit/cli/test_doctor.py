@@ -213,14 +213,14 @@ def test_a_misspelled_variable_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("SCAAR_RETRIEVER_ENCODER", "the model folder /no/where does not exist"),
         ("SCAAR_RETRIEVER_RERANKER", "the model folder /no/where does not exist"),
-        ("SCAAR_ORCHESTRATOR_GATE_FILE", "gate_file /no/where cannot be read: No such file"),
+        ("SCAAR_ORCHESTRATOR_GATE_FILE", "gate_file: /no/where cannot be read: No such file"),
         (
             "SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE",
-            "sentence_filter_file /no/where cannot be read: No such file",
+            "sentence_filter_file: /no/where cannot be read: No such file",
         ),
         (
             "SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE",
-            "corpus counts /no/where cannot be read: No such file",
+            "corpus_counts_file: corpus counts /no/where cannot be read: No such file",
         ),
     ],
 )
@@ -241,7 +241,7 @@ def test_a_file_of_another_kind_is_a_problem_of_its_setting(
     monkeypatch.setenv("SCAAR_ORCHESTRATOR_GATE_FILE", str(tmp_path / "gate.json"))
     ran = run_scaar("doctor")
     assert ran.status == 1
-    assert f"✗ SCAAR_ORCHESTRATOR_GATE_FILE: {tmp_path / 'gate.json'}" in ran.out
+    assert f"✗ SCAAR_ORCHESTRATOR_GATE_FILE: gate_file: {tmp_path / 'gate.json'}" in ran.out
 
 
 def test_models_of_the_retriever_that_open_are_listed(

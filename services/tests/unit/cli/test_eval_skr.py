@@ -59,6 +59,10 @@ def test_a_gate_without_its_encoder_is_refused_by_the_setting(questions, sentenc
     out, _ = fit(questions, sentence_encoder_folder, "--answers", "lm")
     with pytest.raises(InvalidRequest, match="gate_encoder: is required by the gate skr"):
         open_gate(settings(gate_file=out))
+    with pytest.raises(InvalidRequest, match="gate_encoder: .*/no/where does not exist"):
+        open_gate(settings(gate_file=out, gate_encoder="/no/where"))
+    with pytest.raises(InvalidRequest, match="gate_file: /no/where cannot be read"):
+        open_gate(settings(gate_file="/no/where"))
 
 
 @pytest.mark.parametrize(
