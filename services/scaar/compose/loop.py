@@ -106,7 +106,7 @@ def read_policies(
 
     Raises:
         InvalidRequest: naming every file without a valid artefact, every name that two artefacts
-            have, and an unknown default policy.
+            have, and an invalid default or shadow policy.
     """
     named = {each.name for each in artefacts}
     shipped = (each for each in _lab_artefacts(settings) if each.name not in named)

@@ -1,12 +1,13 @@
 """The orchestrator's settings, from ``SCAAR_ORCHESTRATOR_*``."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import Field, SecretStr
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, ScaarError, Violation
 from scaar.core.gates import QuestionGate, read_gate
+from scaar.core.loop.shadow import check_shadow
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefact_json import artefact_from_json
 from scaar.core.policies.artefacts import PUBLISHED_DEFAULT, TunedPolicies
@@ -143,7 +144,7 @@ class OrchestratorSettings(ServiceSettings):
 
         Raises:
             InvalidRequest: naming every file without a valid artefact, every name that two
-                artefacts have, and an unknown default policy.
+                artefacts have, and an invalid default or shadow policy.
         """
         found: dict[str, PolicyArtefact] = {}
         wrong: list[Violation] = []
@@ -157,9 +158,19 @@ class OrchestratorSettings(ServiceSettings):
             default = policies.resolve(PolicyRequest(""))
             problems = check_policy(default, policies)
             wrong += (Violation("default_policy", each.description) for each in problems)
+            wrong += self._shadow_problems(policies)
         if wrong:
             raise InvalidRequest(wrong)
         return policies
+
+    def _shadow_problems(self, policies: TunedPolicies) -> Sequence[Violation]:
+        if self.shadow_policy:
+            counts = self.corpus_counts_file is not None
+            try:
+                check_shadow(self.shadow_policy, policies, corpus_counts=counts)
+            except InvalidRequest as error:
+                return error.violations
+        return ()
 
     def _read_folder(self, wrong: list[Violation]) -> list[tuple[str, PolicyArtefact]]:
         """Return the artefacts of the folder with their paths; problems are added to ``wrong``."""

@@ -53,6 +53,7 @@ from scaar.scorer.settings import ScorerSettings
 SERVING_TIMEOUT_S, ALIVE_TIMEOUT_S = 3.0, 1.0
 _GOOD, _BAD, _WARNING = "✓", "✗", "!"
 _CORRECT_SETTING = "Correct or unset this setting."
+_CORRECT_ARTEFACT = "Correct or remove this artefact."
 _UNUSUAL = ("ignored", "changed", "rejected")
 _DIFFERENT = ("assumed", "another text follows")
 """Findings of a probe that are not what the engine expects of the server."""
@@ -169,10 +170,15 @@ async def _check_tuned_policies(
     found: tuple[PolicyDescription, ...] = ()
     try:
         tuned = TunedPolicies() if target != EMBEDDED else read_policies(settings)
+    except InvalidRequest as error:
+        for problem in error.violations:
+            if problem.field == "policy_folder":
+                checks.bad("tuned policy", problem.description, _CORRECT_ARTEFACT)
+            else:
+                checks.bad("answers", str(problem), _CORRECT_SETTING)
+        return
     except ScaarError as error:
-        violations = error.violations if isinstance(error, InvalidRequest) else ()
-        for text in [each.description for each in violations] or [error.message]:
-            checks.bad("tuned policy", text, "Correct or remove this artefact.")
+        checks.bad("tuned policy", error.message, _CORRECT_ARTEFACT)
         return
     try:
         if target != EMBEDDED:

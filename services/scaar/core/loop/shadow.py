@@ -58,6 +58,27 @@ class Shadow:
         self.observer.on_shadow_judged(self.live, self.policy.name, outcome)
 
 
+def check_shadow(name: str, policies: TunedPolicies, *, corpus_counts: bool) -> None:
+    """Check a shadow policy. ``corpus_counts`` is whether the loop has some.
+
+    Raises:
+        InvalidRequest: the policy is unknown, judges no drafts, or its trigger needs another call
+            of the language model, or corpus counts.
+    """
+    request = policies.resolve(PolicyRequest(name))
+    if wrong := check_policy(request, policies):
+        raise InvalidRequest.of("shadow_policy", wrong[0].description)
+    trigger = combination_of(PRESETS[request.name], request.overrides).trigger
+    if trigger is None:
+        raise InvalidRequest.of("shadow_policy", f"{name} judges no drafts")
+    if Capability.ATTENTION in capabilities_for(TRIGGERS[trigger].needs):
+        text = f"the trigger {trigger} needs attention, which costs calls of the model"
+        raise InvalidRequest.of("shadow_policy", text)
+    if not corpus_counts and counts_entities(trigger, request.learned):
+        text = f"the trigger {trigger} needs corpus_counts_file"
+        raise InvalidRequest.of("shadow_policy", text)
+
+
 class ShadowSampling:
     """Runs a second policy's trigger for a share of the answers."""
 
@@ -71,29 +92,13 @@ class ShadowSampling:
         observer: PolicyObserver = UNOBSERVED_POLICIES,
         draw: Callable[[], float] = random.random,
     ) -> None:
-        """Check the policy. ``corpus_counts`` is whether the loop has some.
-
-        Raises:
-            InvalidRequest: the policy is unknown, judges no drafts, or its trigger needs another
-                call of the language model.
-        """
+        """Check the policy; see :func:`check_shadow`."""
+        check_shadow(policy, policies, corpus_counts=corpus_counts)
         self._policies = policies
         self._request = policies.resolve(PolicyRequest(policy))
         self._share = share
         self._observer = observer
         self._draw = draw
-        if wrong := check_policy(self._request, policies):
-            raise InvalidRequest.of("shadow_policy", wrong[0].description)
-        trigger = combination_of(PRESETS[self._request.name], self._request.overrides).trigger
-        if trigger is None:
-            raise InvalidRequest.of("shadow_policy", f"{policy} judges no drafts")
-        if Capability.ATTENTION in capabilities_for(TRIGGERS[trigger].needs):
-            text = f"the trigger {trigger} needs attention, which costs calls of the model"
-            raise InvalidRequest.of("shadow_policy", text)
-        learned = self._request.learned
-        if not corpus_counts and counts_entities(trigger, learned):
-            text = f"the trigger {trigger} needs corpus_counts_file"
-            raise InvalidRequest.of("shadow_policy", text)
 
     def sample(self, provenance: Provenance, model: ModelDescription) -> Shadow | None:
         """Return the shadow of an answer; None for an answer outside the share.

@@ -259,6 +259,7 @@ def test_models_of_the_retriever_that_open_are_listed(
 @pytest.mark.parametrize(
     ("variable", "value", "problem"),
     [
+        ("SCAAR_ORCHESTRATOR_DEFAULT_POLICY", "maybe", "there is no policy 'maybe'"),
         ("SCAAR_ORCHESTRATOR_SHADOW_POLICY", "maybe", "there is no policy 'maybe'"),
         ("SCAAR_RETRIEVER_PRELOAD", '["geo"]', "no index 'geo'"),
     ],

@@ -67,6 +67,15 @@ def test_every_invalid_artefact_of_the_folder_is_named(tmp_path: Path) -> None:
     assert twice == f"{tmp_path / 'b.json'}: another artefact has the name one"
 
 
+def test_an_invalid_default_and_an_invalid_shadow_policy_are_reported_together() -> None:
+    settings = OrchestratorSettings(default_policy="guess", shadow_policy="no_retrieval")
+    with pytest.raises(InvalidRequest) as caught:
+        settings.read_policies()
+    default, shadow = caught.value.violations
+    assert (default.field, shadow.field) == ("default_policy", "shadow_policy")
+    assert shadow.description == "no_retrieval judges no drafts"
+
+
 def test_a_missing_folder_and_an_unknown_default_policy_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"^policy_folder: .*missing cannot be read: No such"):
         OrchestratorSettings(policy_folder=tmp_path / "missing").read_policies()
