@@ -2,10 +2,12 @@
 
 import errno
 import socket
-
-import grpc
+from typing import TYPE_CHECKING
 
 from scaar.core.errors import AlreadyExists, InvalidRequest
+
+if TYPE_CHECKING:
+    import grpc
 
 SERVER_OPTIONS = (
     # On by default, which would let two servers share a port silently.
@@ -17,10 +19,16 @@ SERVER_OPTIONS = (
 """Options of every server."""
 
 
+def is_address(address: str) -> bool:
+    """Return whether a text is ``host:port``, with a port of at most 65,535."""
+    host, _, port = address.rpartition(":")
+    return bool(host) and port.isdigit() and int(port) <= 65_535
+
+
 def listen(
-    server: grpc.aio.Server,
+    server: "grpc.aio.Server",
     address: str,
-    credentials: grpc.ServerCredentials | None = None,
+    credentials: "grpc.ServerCredentials | None" = None,
     *,
     setting: str = "address",
 ) -> str:
@@ -54,9 +62,9 @@ def check_free(address: str, *, setting: str = "address", option: str = "") -> N
     """
     if address.startswith("unix:"):
         return
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65_535:
+    if not is_address(address):
         raise InvalidRequest.of(setting, f"must be host:port, not {address!r}")
+    host, _, port = address.rpartition(":")
     host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -66,6 +74,6 @@ def check_free(address: str, *, setting: str = "address", option: str = "") -> N
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 advice = f"; choose another with {option}" if option else ""
-                text = f"address {address} is already in use{advice}"
-                raise AlreadyExists(text, address=address) from error
+                text = f"{setting} {address} is already in use{advice}"
+                raise AlreadyExists(text, address=address, setting=setting) from error
             # gRPC may still be able to bind the address, and reports it if not.

@@ -1,6 +1,7 @@
 """Settings of services, read from flags, the environment and a configuration file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.errors import AlreadyExists, InvalidRequest, Violation
+from scaar.runtime.addresses import is_address
 from scaar.runtime.config_file import ConfigFile, config_in_use
 from scaar.runtime.targets import check_target
 
@@ -41,6 +43,22 @@ EmbeddableTarget = Annotated[str, AfterValidator(partial(_target, others=("embed
 """A setting with the target of a service, or ``embedded``."""
 OptionalTarget = Annotated[str, AfterValidator(partial(_target, others=("",)))]
 """A setting with the target of a service, or empty for none."""
+
+
+def _address(address: str | None, *, socket: bool) -> str | None:
+    """Validate an address to listen on, if any; ``socket`` is whether it may be a Unix socket.
+
+    Raises:
+        PydanticCustomError: the address is invalid.
+    """
+    if address is None or is_address(address) or (socket and address.startswith("unix:")):
+        return address
+    text = {"text": f"must be host:port, not {address!r}"}
+    raise PydanticCustomError("address", "{text}", text)
+
+
+_ADDRESS = AfterValidator(partial(_address, socket=True))
+_TCP_ADDRESS = AfterValidator(partial(_address, socket=False))
 
 
 def settings_of(service: str) -> SettingsConfigDict:
@@ -95,7 +113,7 @@ class Settings(BaseSettings):
 class ProcessSettings(Settings):
     """Settings of a process that serves calls: its address, its end, its log and its metrics."""
 
-    address: str = "127.0.0.1:0"
+    address: Annotated[str, _ADDRESS] = "127.0.0.1:0"
     """Address to listen on, ``host:port`` or ``unix:/path``. Port 0 selects a free port."""
 
     tls_cert_file: Path | None = None
@@ -125,7 +143,7 @@ class ProcessSettings(Settings):
     """Enables the logging of questions, queries, passages and answers, and of the messages of
     unexpected exceptions, which may quote them."""
 
-    metrics_address: str | None = None
+    metrics_address: Annotated[str | None, _TCP_ADDRESS] = None
     """Address, ``host:port``, that serves Prometheus metrics over HTTP. Port 0 selects a free port.
     By default no metrics are collected. Requires the extra ``telemetry``."""
 
@@ -137,7 +155,7 @@ class ServiceSettings(ProcessSettings):
     ``SCAAR_GENERATOR_ADDRESS`` and so on.
     """
 
-    health_address: str | None = None
+    health_address: Annotated[str | None, _ADDRESS] = None
     """Additional address, ``host:port``, that serves health checks only, in plaintext and without
     authentication. Set it for probes that cannot present a client certificate, such as those of
     Kubernetes. By default health is served on ``address`` only."""
@@ -247,6 +265,32 @@ def section_name(cls: type[Settings]) -> str:
 def variable_of(cls: type[Settings], field: str) -> str:
     """Return the name of the environment variable of a field."""
     return f"{cls.model_config.get('env_prefix') or ''}{field.upper()}"
+
+
+@contextmanager
+def sources_named(cls: type[Settings], flags: Mapping[str, str | None]) -> Iterator[None]:
+    """Name the flags and variables of settings that turn out to be invalid when they are used.
+
+    Raises:
+        InvalidRequest: as in the block, with the fields of the settings by their sources.
+        AlreadyExists: as in the block, with the source of an address in use.
+    """
+
+    def source(field: str) -> str:
+        if field not in cls.model_fields:
+            return field
+        return variable_of(cls, field) if flags.get(field) is None else _flag(field)
+
+    try:
+        yield
+    except InvalidRequest as error:
+        named = [Violation(source(each.field), each.description) for each in error.violations]
+        raise InvalidRequest(named, detail=error.detail) from error
+    except AlreadyExists as error:
+        if setting := error.metadata.get("setting"):
+            text = f"{error.message}; choose another with {source(setting)}"
+            raise AlreadyExists(text, **error.metadata) from error
+        raise
 
 
 def _flag(field: str) -> str:

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from scaar import __version__
 from scaar.core.errors import AlreadyExists, InvalidRequest
+from scaar.runtime.addresses import is_address
 from scaar.telemetry.metric_table import (
     BREAKER_STATE,
     METRICS,
@@ -23,7 +24,6 @@ from scaar.telemetry.metric_table import (
     Metric,
 )
 
-_HIGHEST_PORT = 65_535
 _STATES = (BREAKER_STATE, POLICY_EXPECTED_SEARCHES, POLICY_EXPECTED_TRIGGER_RATE)
 
 
@@ -113,9 +113,9 @@ def listening(registry: CollectorRegistry, address: str) -> Iterator[HTTPServer]
         InvalidRequest: the address is invalid, or cannot be bound.
         AlreadyExists: the address is in use.
     """
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or int(port) > _HIGHEST_PORT:
+    if not is_address(address):
         raise InvalidRequest.of("metrics_address", f"must be host:port, not {address!r}")
+    host, _, port = address.rpartition(":")
     try:
         server, thread = prometheus_client.start_http_server(
             int(port), host.strip("[]"), registry=registry
@@ -123,7 +123,7 @@ def listening(registry: CollectorRegistry, address: str) -> Iterator[HTTPServer]
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             text = f"metrics_address {address} is already in use"
-            raise AlreadyExists(text, address=address) from error
+            raise AlreadyExists(text, address=address, setting="metrics_address") from error
         raise InvalidRequest.of("metrics_address", f"cannot listen on {address!r}") from error
     try:
         yield server

@@ -18,7 +18,6 @@ from scaar.core.errors import (
     AlreadyExists,
     BackendUnavailable,
     CapabilityMissing,
-    InvalidRequest,
     Overloaded,
 )
 from scaar.core.loop.loop import Ports
@@ -269,16 +268,12 @@ async def test_only_declared_metrics_are_served() -> None:
     assert {name for name, *_ in found} <= declared
 
 
-async def test_a_used_or_invalid_address_is_reported() -> None:
+async def test_a_used_address_is_reported() -> None:
     async with open_telemetry(MEASURED, service="scorer") as telemetry:
         taken = ServiceSettings(metrics_address=telemetry.metrics_address)
         with pytest.raises(AlreadyExists, match="metrics_address .* is already in use"):
             async with open_telemetry(taken, service="retriever"):
                 pass
-    wrong = ServiceSettings(metrics_address="9464")
-    with pytest.raises(InvalidRequest, match="metrics_address: must be host:port, not '9464'"):
-        async with open_telemetry(wrong, service="retriever"):
-            pass
 
 
 async def test_without_the_extra_the_error_names_it(

@@ -20,6 +20,7 @@ from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.observers import UNOBSERVED_BREAKERS
 from scaar.evaluator.settings import EvaluatorSettings
 from scaar.runtime.logs import logging_to
+from scaar.runtime.settings import sources_named
 from scaar.telemetry.setup import open_telemetry, require_tracing
 
 if TYPE_CHECKING:
@@ -82,7 +83,11 @@ def _run(settings: EvaluatorSettings) -> int:
     application = _application(settings, broker) if broker else None
     where = "the database" if application is None else application.connection().as_uri()
     asyncio.run(_check(database))
-    with logging_to(settings, service=NAME), _open_metrics(settings) as metrics:
+    with (
+        logging_to(settings, service=NAME),
+        sources_named(EvaluatorSettings, {}),
+        _open_metrics(settings) as metrics,
+    ):
         open_ = partial(_open_execution, settings, database, metrics)
         on_process_start = metrics.leave_to_parent if metrics else lambda: None
 

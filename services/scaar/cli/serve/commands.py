@@ -24,7 +24,7 @@ from scaar.runtime.identities import read_identities
 from scaar.runtime.logs import log_loop_error, logging_to
 from scaar.runtime.server import Servicer, open_server
 from scaar.runtime.server_tls import server_credentials
-from scaar.runtime.settings import ServiceSettings
+from scaar.runtime.settings import ServiceSettings, sources_named
 from scaar.telemetry.setup import Telemetry, open_telemetry
 from scaar.wire.evaluator import EvaluatorServicer
 from scaar.wire.generator import GeneratorServicer
@@ -120,8 +120,9 @@ async def _serve(
         loop.add_signal_handler(number, stopping.set)
     if until_stdin_closes:
         _stop_when_stdin_closes(loop, stopping)
-    settings = settings_class(service).read(None, **flags)
-    with logging_to(settings, service=service):
+    cls = settings_class(service)
+    settings = cls.read(None, **flags)
+    with sources_named(cls, flags), logging_to(settings, service=service):
         loop.set_exception_handler(log_loop_error)
         if service is ServiceName.GATEWAY:
             from scaar.cli.serve.gateway import serve_gateway

@@ -69,7 +69,7 @@ def test_a_database_of_another_version_keeps_a_worker_from_starting(
     ("variable", "value", "message"),
     [
         ("OTLP_ENDPOINT", "collector:4317", "otlp_endpoint: must be http://host:port"),
-        ("METRICS_ADDRESS", "9464", "metrics_address: must be host:port, not '9464'"),
+        ("METRICS_ADDRESS", "9464", "METRICS_ADDRESS: must be host:port, not '9464'"),
     ],
 )
 def test_an_unreachable_endpoint_keeps_a_worker_from_starting(

@@ -96,8 +96,8 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
             USAGE,
             "--generator: is an option of the orchestrator",
         ),
-        (["serve", "query-builder", "--address", "x"], USAGE, "address: must be host:port"),
-        (["serve", "query-builder", "--address", "127.0.0.1:70000"], USAGE, "address: must be"),
+        (["serve", "query-builder", "--address", "x"], USAGE, "--address: must be host:port"),
+        (["serve", "query-builder", "--address", "127.0.0.1:70000"], USAGE, "--address: must be"),
         (["up", "--base-port", "x"], USAGE, "Invalid value for '--base-port'"),
         (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65529, not 0"),
         (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65529, not 65532"),
@@ -206,8 +206,34 @@ def test_a_port_in_use_is_reported_before_anything_is_started(command: str) -> N
             "up": ["up", "--base-port", str(first)],
         }
         ran = run_scaar(*arguments[command])
-    advice = "; choose another with --base-port" if command == "up" else ""
-    assert ran == Ran(FAILURE, "", f"scaar: address {address} is already in use{advice}\n")
+    option = {"serve": "--address", "up": "--base-port"}[command]
+    text = f"scaar: address {address} is already in use; choose another with {option}\n"
+    assert ran == Ran(FAILURE, "", text)
+
+
+@pytest.mark.parametrize("setting", ["ADDRESS", "HEALTH_ADDRESS", "METRICS_ADDRESS"])
+def test_an_address_in_use_is_reported_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    for name in ("ADDRESS", "HEALTH_ADDRESS"):
+        monkeypatch.setenv(f"SCAAR_QUERY_BUILDER_{name}", "127.0.0.1:0")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        monkeypatch.setenv(f"SCAAR_QUERY_BUILDER_{setting}", address)
+        ran = run_scaar("serve", "query-builder")
+    assert ran.status == FAILURE
+    advice = f"choose another with SCAAR_QUERY_BUILDER_{setting}"
+    assert ran.err.endswith(f"{setting.lower()} {address} is already in use; {advice}\n")
+
+
+def test_an_address_that_no_process_can_listen_on_is_reported_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SCAAR_QUERY_BUILDER_ADDRESS", "127.0.0.1:0")
+    monkeypatch.setenv("SCAAR_QUERY_BUILDER_METRICS_ADDRESS", "nowhere.invalid:1")
+    ran = run_scaar("serve", "query-builder")
+    assert ran.status == USAGE
+    assert "SCAAR_QUERY_BUILDER_METRICS_ADDRESS: cannot listen on" in ran.err
 
 
 def test_the_version_is_printed() -> None:

@@ -156,6 +156,19 @@ def test_names_that_no_request_of_the_gateway_can_have_are_rejected(
         GatewaySettings.read(**{field: invalid})
 
 
+@pytest.mark.parametrize("field", ["address", "health_address", "metrics_address"])
+def test_an_invalid_address_is_named_with_its_source(
+    monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    assert getattr(ExampleSettings.read(**{field: "[::1]:9464"}), field) == "[::1]:9464"
+    variable = variable_of(ExampleSettings, field)
+    for address in ("9464", "host:port", "127.0.0.1:70000"):
+        monkeypatch.setenv(variable, address)
+        with pytest.raises(InvalidRequest) as caught:
+            ExampleSettings.read()
+        assert caught.value.message == f"{variable}: must be host:port, not {address!r}"
+
+
 def test_a_url_of_traces_without_the_id_of_the_trace_is_rejected() -> None:
     url = "https://traces.example.com/{trace_id}?all"
     assert ConsoleSettings.read(trace_url=url).trace_url == url
