@@ -253,6 +253,8 @@ def _checked(url: str) -> URL:
     if read is None or read.get_backend_name() not in DRIVERS:
         # The URL is not repeated: it may contain a password.
         raise InvalidRequest.of("database", "must be sqlite:///FILE or postgresql://HOST/NAME")
+    if read.get_backend_name() == "sqlite" and (read.database or ":memory:") == ":memory:":
+        raise InvalidRequest.of("database", "must be a file, sqlite:///FILE, not in memory")
     return read.set(drivername=DRIVERS[read.get_backend_name()])
 
 

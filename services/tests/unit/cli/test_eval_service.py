@@ -108,6 +108,13 @@ def test_another_database_is_refused_and_its_url_is_not_repeated(url: str) -> No
     assert url not in ran.err.replace("postgresql://", "")
 
 
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_a_database_in_memory_is_refused(url: str) -> None:
+    ran = run_scaar("db", "upgrade", "--database", url)
+    assert (ran.status, ran.out) == (2, "")
+    assert "database: must be a file, sqlite:///FILE" in ran.err
+
+
 @pytest.mark.parametrize(
     "command",
     [
