@@ -26,6 +26,11 @@ missing() { [ ! -s "$1" ]; }
 keep() { cat > "$1.part" && mv "$1.part" "$1"; }
 
 if missing ca.pem; then
+  if ! missing authority.key; then
+    echo "secrets.sh: ca.pem of authority.key is missing in $PWD: restore it; or, for a new authority," \
+      "remove authority.key and every NAME.pem" >&2
+    exit 1
+  fi
   key authority.key
   openssl req -x509 -new -key authority.key -days 3650 -subj "/CN=scaar authority" | keep ca.pem
 fi

@@ -82,6 +82,17 @@ def test_a_certificate_that_cannot_be_renewed_stays_and_the_reason_is_printed(
     assert content(tmp_path) == before
 
 
+def test_the_key_of_an_authority_without_its_certificate_is_kept(tmp_path: Path) -> None:
+    made(tmp_path)
+    (tmp_path / "ca.pem").unlink()
+    before = content(tmp_path)
+    command = [str(DEPLOY / "secrets.sh"), str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert f"ca.pem of authority.key is missing in {tmp_path}" in ended.stderr
+    assert content(tmp_path) == before
+
+
 def test_a_certificate_has_the_names_that_it_is_given(tmp_path: Path) -> None:
     (tmp_path / "orchestrator.names").write_text("DNS:answers.example.org\nIP:10.0.0.7\n")
     made(tmp_path)
