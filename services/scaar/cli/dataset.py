@@ -12,6 +12,7 @@ from scaar.cli.completion import complete_dataset
 from scaar.cli.eval import options
 from scaar.cli.output_file import write_passages
 from scaar.cli.tables import Column, Format, Table, TableFormat, facts_table, print_table
+from scaar.core.plurals import counted
 from scaar.evaluator.datasets import KINDS
 from scaar.evaluator.datasets.corpora import open_passages
 from scaar.evaluator.datasets.loader import DataSet, open_dataset
@@ -112,7 +113,7 @@ def passages(
     There is one passage for each title.
     """
     written = write_passages(out, open_passages(name, path, seed=seed))
-    print(f"{out}: {written:,} passages of {name}")
+    print(f"{out}: {counted(written, 'passage')} of {name}")
 
 
 def _facts(dataset: DataSet) -> Iterator[tuple[str, str]]:

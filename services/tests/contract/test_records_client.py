@@ -24,6 +24,7 @@ from scaar.database.migration import open_checked_database
 from scaar.records.service import StoredRecords
 from scaar.records.store.schema import SCHEMA
 from scaar.testing.answer_records import record_answers
+from scaar.testing.commands import run_scaar
 from scaar.testing.sockets import serving
 from scaar.wire.records import RecordsServicer
 from tests.contract.test_records import Installation, all_written, answered, installed
@@ -43,6 +44,17 @@ async def target(tmp_path: Path) -> AsyncIterator[str]:
         loop = parts(UNSURE_OF_PARIS).loop()
         await record_answers(database, loop, *requests, asking("no_retrieval"))
         yield target
+
+
+async def test_exported_and_deleted_records_are_counted(target: str, tmp_path: Path) -> None:
+    def printed(*arguments: str) -> str:
+        return run_scaar("records", *arguments, "--address", target).out
+
+    file = str(tmp_path / "records.jsonl")
+    exported = await asyncio.to_thread(printed, "export", file, "--policy", "no_retrieval")
+    assert exported == f"1 record in {file}\n"
+    deleted = await asyncio.to_thread(printed, "delete", "--tenant", "default")
+    assert deleted == f"{ANSWERS} records deleted\n"
 
 
 @pytest.mark.parametrize("page_size", [1, 2, ANSWERS, 1000])

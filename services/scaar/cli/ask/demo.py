@@ -12,6 +12,7 @@ from rich.rule import Rule
 from scaar.cli.ask.commands import answer_with_trace
 from scaar.compose import LAB_SEED, build_loop, ensure_lab_index, open_ports, read_policies
 from scaar.core.distributions import lab_required
+from scaar.core.plurals import counted
 from scaar.core.types import Answer, AnswerRequest, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 
@@ -51,7 +52,7 @@ async def _demo(console: Console) -> None:
     async with open_ports(settings) as ports:
         with console.status("indexing the lab's passages"):
             index = await ensure_lab_index()
-        console.print(f"Index [bold]{index.name}[/]: {index.passages:,} passages.\n")
+        console.print(f"Index [bold]{index.name}[/]: {counted(index.passages, 'passage')}.\n")
         answerer, tuned = build_loop(ports, settings), read_policies(settings)
         policies = {
             "scaar": "with adaptive retrieval",

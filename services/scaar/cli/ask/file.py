@@ -19,6 +19,7 @@ from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.notes import print_notes
 from scaar.compose import EMBEDDED, open_answerer
 from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.plurals import counted
 from scaar.core.types import (
     AnswerFinished,
     AnswerRequest,
@@ -84,7 +85,8 @@ def ask_file(
     earlier = len(requests) - len(remaining)
     before = f", {earlier} in earlier runs" if earlier else ""
     print_notes(
-        f"{len(requests)} questions{before}: {len(requests) - failed} answered, {failed} failed"
+        f"{counted(len(requests), 'question')}{before}: {len(requests) - failed} answered, "
+        f"{failed} failed"
     )
     return failed
 

@@ -9,6 +9,7 @@ from scaar.cli.eval.table import NAMES
 from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
 from scaar.core.errors import InvalidRequest
+from scaar.core.plurals import counted
 from scaar.evaluator.results import Results
 from scaar.evaluator.store.folder import read_results
 
@@ -72,7 +73,7 @@ def _notes(
 ) -> list[str]:
     name = NAMES.get(found.measure, found.measure)
     lines = [
-        f"{found.questions} questions in both; A is {before[0]}, B is {after[0]}",
+        f"{counted(found.questions, 'question')} in both; A is {before[0]}, B is {after[0]}",
         f"{name}: paired difference with p after Holm; other columns are differences",
     ]
     for (_, results), side in ((before, "A"), (after, "B")):

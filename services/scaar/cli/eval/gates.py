@@ -11,6 +11,7 @@ from scaar.cli.eval import options
 from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, print_table
 from scaar.core.distributions import library_required
+from scaar.core.plurals import counted
 from scaar.evaluator.studies.gates import REPEATS
 from scaar.evaluator.studies.gates.answered import read_answered
 
@@ -60,4 +61,4 @@ def gates(
     print_table(
         Table([Column(each.name, each.title, right=False) for each in table.columns], rows), output
     )
-    print_notes(f"{len(answered)} questions; tables and report.md are in {out}")
+    print_notes(f"{counted(len(answered), 'question')}; tables and report.md are in {out}")

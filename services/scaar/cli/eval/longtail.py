@@ -23,6 +23,7 @@ from scaar.core.gates.proxy import FEATURES
 from scaar.core.gates.proxy_json import proxy_to_json
 from scaar.core.gates.word_statistics import WordStatistics
 from scaar.core.loop.model_only import model_alone
+from scaar.core.plurals import counted
 from scaar.core.types import AnswerRequest, BudgetLimits, PolicyRequest
 from scaar.evaluation.questions import QuestionSample
 from scaar.evaluator.execution.provenance import provenance_of, with_examples
@@ -122,7 +123,8 @@ def show(
     labelling, questions, labels = read_labels(folder)
     infinite = sum(each.gece is None for each in labels)
     print_notes(
-        f"{len(labels)} questions, {sum(each.long_tail for each in labels)} of them long-tail; "
+        f"{counted(len(labels), 'question')}, "
+        f"{sum(each.long_tail for each in labels)} of them long-tail; "
         f"model {labelling.model}, words counted in {labelling.frequencies}",
         f"{infinite} questions have a gradient product of 0 or less and rank first",
     )

@@ -35,6 +35,7 @@ from scaar.compose import (
 )
 from scaar.core.controls import Control
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.plurals import counted
 from scaar.core.ports import ContributionScorer, Retriever
 from scaar.evaluation.questions import QuestionSample
 from scaar.evaluator.planning.axes import scorers_named
@@ -262,7 +263,7 @@ def _report(results: QueryResults, out: Path, reference: str, output: TableForma
         for cells in table.rows
     ]
     print_table(Table(columns, rows), output)
-    lines = [f"{len(results.records)} questions; tables and report.md are in {out}"]
+    lines = [f"{counted(len(results.records), 'question')}; tables and report.md are in {out}"]
     if refused := results.refused:
         question, first = refused[0]
         lines.append(f"{len(refused)} queries failed; the first: {question}: {first.refused}")

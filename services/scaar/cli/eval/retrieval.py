@@ -18,6 +18,7 @@ from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, TableFormat, number, print_table
 from scaar.compose import EMBEDDED, ensure_lab_index_in, lab_index_name, open_indexes
 from scaar.core.errors import InvalidRequest
+from scaar.core.plurals import counted
 from scaar.core.types import IndexDescription, SearchMode
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.studies.retrieval.beir import read_beir
@@ -127,8 +128,9 @@ def retrieval(
     _print(rows, output)
     left_out = f"; {topics.unjudged} without judgements left out" if topics.unjudged else ""
     print_notes(
-        f"{len(topics.judged)} queries on {described.name} ({described.passages:,} passages, "
-        f"version {_version(described)}){left_out}; intervals are 95%, over queries"
+        f"{len(topics.judged)} queries on {described.name} "
+        f"({counted(described.passages, 'passage')}, version {_version(described)})"
+        f"{left_out}; intervals are 95%, over queries"
     )
 
 

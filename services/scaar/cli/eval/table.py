@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Interval, Table, TableFormat, interval, number, print_table
 from scaar.core.errors import ScaarError
+from scaar.core.plurals import counted
 from scaar.evaluator.results import Results
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def score_and_report(results: Results, folder: Path, output: TableFormat | None)
         raise ScaarError(f"{folder} has no predictions yet")
     scores = tuple(scores_of(results))
     failed = [each.failure for each in results.predictions if each.failure is not None]
-    counts = f"{len(results.predictions)} predictions, {len(failed)} failed"
+    counts = f"{counted(len(results.predictions), 'prediction')}, {len(failed)} failed"
     if len(failed) < len(results.predictions):
         table = table_of(results, scores)
         found = summaries(table, seed=results.evaluation.dataset.seed)

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from scaar.compose import open_indexes
 from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.plurals import counted
 from scaar.core.ports import IndexKeeper
 from scaar.core.types import DenseSettings, IndexMode, IndexResult, Passage
 from scaar.retriever.corpus.corpus import CorpusFile
@@ -55,7 +56,7 @@ async def build_from_file(
             )
     taken = built.added + built.replaced
     if taken != file.passages:
-        counts = f"{taken:,} passages, {file.path} has {file.passages:,}"
+        counts = f"{counted(taken, 'passage')}, {file.path} has {file.passages:,}"
         raise DataCorrupt(f"the index {name!r} received {counts}: build it again with --replace")
     return built
 

@@ -29,6 +29,7 @@ from scaar.cli.tables import Format, facts_table, print_table
 from scaar.compose import EMBEDDED, LAB_SEED, open_indexes
 from scaar.core.distributions import lab_required
 from scaar.core.errors import InvalidRequest, NotFound
+from scaar.core.plurals import counted
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -358,7 +359,7 @@ def _index_file(
 def _report(built: IndexResult, mode: IndexMode, *, seconds: float) -> None:
     changed = mode is IndexMode.UPSERT
     counts = f" ({built.added:,} added, {built.replaced:,} replaced)" if changed else ""
-    what = f"{built.index.passages:,} passages{counts}, {megabytes(built.index)}"
+    what = f"{counted(built.index.passages, 'passage')}{counts}, {megabytes(built.index)}"
     print(f"{built.index.name}: {what}, version {built.index.version[:12]}, in {seconds:.1f} s")
 
 

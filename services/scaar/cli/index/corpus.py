@@ -8,6 +8,7 @@ import typer
 from scaar.cli.index.corpus_counts import count, lookup
 from scaar.cli.output_file import write_passages
 from scaar.core.errors import InvalidRequest
+from scaar.core.plurals import counted
 from scaar.retriever.corpus.corpus import CorpusFile
 from scaar.retriever.corpus.splitter import PASSAGE_WORDS, split_document
 
@@ -60,4 +61,4 @@ def split(
     passages = write_passages(
         out, (passage for document in file for passage in split_document(document, words=words))
     )
-    print(f"{out}: {passages:,} passages of {file.passages:,} documents")
+    print(f"{out}: {counted(passages, 'passage')} of {counted(file.passages, 'document')}")

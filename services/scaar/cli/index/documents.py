@@ -14,6 +14,7 @@ from scaar.cli.index.document_options import DocumentOptions
 from scaar.cli.index.tables import megabytes
 from scaar.compose import index_place, open_indexes, scaar_home
 from scaar.core.errors import ScaarError
+from scaar.core.plurals import counted
 from scaar.core.ports import IndexKeeper
 from scaar.core.types import DenseSettings, IndexMode
 from scaar.retriever.documents.files import FoundFile
@@ -106,7 +107,8 @@ class DocumentIndex:
         lines = (*(f"{self.name}: {error}" for error in read.errors), *left_out)
         if read.errors:
             consequence = "the index is unchanged" if self._options.strict else "not indexed"
-            lines = (*lines, f"{self.name}: {_files(len(read.errors))} not read: {consequence}")
+            unread = counted(len(read.errors), "document")
+            lines = (*lines, f"{self.name}: {unread} not read: {consequence}")
         if lines != self._reported:
             for line in lines:
                 print(line, file=sys.stderr, flush=True)
@@ -151,10 +153,8 @@ def _report(result: RefreshResult, read: ReadFolder, *, seconds: float) -> None:
         f"{getattr(result, what):,} {what}" for what in ("added", "changed", "removed", "unchanged")
     )
     index = result.index
-    total = f"{index.passages:,} passages, {megabytes(index)}, version {index.version[:12]}"
-    done = f"{_files(read.files)} read, {counts}; {total}, in {seconds:.1f} s"
+    total = (
+        f"{counted(index.passages, 'passage')}, {megabytes(index)}, version {index.version[:12]}"
+    )
+    done = f"{counted(read.files, 'document')} read, {counts}; {total}, in {seconds:.1f} s"
     print(f"{index.name}: {done}", flush=True)
-
-
-def _files(count: int) -> str:
-    return f"{count:,} document{'' if count == 1 else 's'}"

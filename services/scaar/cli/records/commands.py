@@ -17,6 +17,7 @@ from scaar.cli.tables import Column, Format, Table, print_table
 from scaar.client import RecordsClient
 from scaar.core.errors import InvalidRequest
 from scaar.core.pages import MAX_PAGE_SIZE, PAGE_SIZE
+from scaar.core.plurals import counted
 from scaar.core.ports import Records
 from scaar.core.records import (
     DAY_S,
@@ -146,8 +147,8 @@ def explain(
     ]
     print_table(Table(columns, rows), output)
     print_notes(
-        f"{found.policy.trigger}, theta {found.policy.theta:g}: {found.retrievals} retrievals "
-        f"instead of {found.recorded_retrievals}"
+        f"{found.policy.trigger}, theta {found.policy.theta:g}: "
+        f"{counted(found.retrievals, 'retrieval')} instead of {found.recorded_retrievals}"
     )
 
 
@@ -175,7 +176,7 @@ def export(
                 number += 1
         return number
 
-    print(f"{of.call_records(address, lines)} records in {out}")
+    print(f"{counted(of.call_records(address, lines), 'record')} in {out}")
 
 
 @app.command("delete")
@@ -199,7 +200,7 @@ def delete(
     deleted = of.call_records(
         address, lambda records: records.delete_records(chosen, ids=tuple(ids or ()))
     )
-    print(f"{deleted} records deleted")
+    print(f"{counted(deleted, 'record')} deleted")
 
 
 @app.command("feedback")
@@ -246,7 +247,7 @@ def questions(
                     written.write(f"{line}\n".encode())
         return len(seen)
 
-    print(f"{of.call_records(address, write)} questions in {out}")
+    print(f"{counted(of.call_records(address, write), 'question')} in {out}")
 
 
 @app.command("usage")

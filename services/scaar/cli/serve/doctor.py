@@ -30,6 +30,7 @@ from scaar.compose import (
 )
 from scaar.core.distributions import lab_is_installed, library_required
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
+from scaar.core.plurals import counted
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.registry import ExtensionInvalid, Registry, check_groups
 from scaar.core.types import (
@@ -360,7 +361,11 @@ async def _check_server_indexes(checks: _Checks) -> None:
         settings = RetrieverSettings.read().model_copy(update=no_models)
         async with open_embedded_indexes(settings) as indexes:
             found.extend(await indexes.list_indexes())
-        listed = (f"{each.name} ({each.passages:,} passages)" for each in found if not each.damage)
+        listed = (
+            f"{each.name} ({counted(each.passages, 'passage')})"
+            for each in found
+            if not each.damage
+        )
         return ", ".join(listed) or "none yet"
 
     await checks.run(
@@ -385,4 +390,4 @@ def _verify(files: IndexFiles, name: str) -> str:
         open_index(files.root / name / manifest.folder, manifest, checksums=True)
     except OSError as error:
         raise BackendUnavailable(f"{name} cannot be read: {error}") from error
-    return f"{manifest.passages:,} passages, version {manifest.version[:12]}"
+    return f"{counted(manifest.passages, 'passage')}, version {manifest.version[:12]}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scaar.core.plurals import counted
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.records import Prediction, Question, Score
 from scaar.evaluator.report.abstentions import AbstentionCount, report_abstentions
@@ -16,7 +17,7 @@ from scaar.evaluator.report.frontier_figure import draw_frontiers
 from scaar.evaluator.report.listings import list_questions
 from scaar.evaluator.report.matched_budgets import match_retrievals
 from scaar.evaluator.report.model import Report, ReportOptions
-from scaar.evaluator.report.provenance import counted, describe_comparison, describe_provenance
+from scaar.evaluator.report.provenance import describe_comparison, describe_provenance
 from scaar.evaluator.report.retrieval_outcomes import report_support_recall
 from scaar.evaluator.report.summary import summarise
 from scaar.evaluator.report.verdict import state_verdict

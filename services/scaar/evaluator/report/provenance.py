@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from scaar.core.plurals import counted
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import mark_best, measure_title, number, score_column, text
 from scaar.evaluator.report.model import Cell, Column, Item, Section, Table
@@ -90,11 +91,6 @@ def describe_provenance(analysis: Analysis) -> Section:
     columns = (Column("what", "item"), Column("value", "value"))
     made_by = Table("made_by", "Data, models and seeds", columns, rows)
     return Section("Provenance", (made_by, _settings(analysis)))
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural unless the count is 1."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _settings(analysis: Analysis) -> Table:

@@ -1,10 +1,11 @@
 """The verdict of a report: the best policy, its cost, and its difference from the reference."""
 
+from scaar.core.plurals import counted
 from scaar.evaluator.oracles import needs_world
 from scaar.evaluator.report.analysis import Analysis, Compared
 from scaar.evaluator.report.cells import measure_title
 from scaar.evaluator.report.model import Fact, Verdict
-from scaar.evaluator.report.provenance import QUESTIONS_OF_RECORD, counted
+from scaar.evaluator.report.provenance import QUESTIONS_OF_RECORD
 from scaar.evaluator.report.summary import of_setting_chosen
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.statistics.selection import RETRIEVALS

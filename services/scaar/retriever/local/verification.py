@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from scaar.core.errors import DataCorrupt, InvalidRequest
+from scaar.core.plurals import counted
 from scaar.core.types import IndexCheck, IndexVerification
 from scaar.retriever.content import PassageSum
 from scaar.retriever.local.builder import ID_RANKS_FILE, id_ranks, passage_line
@@ -44,7 +45,7 @@ def verify(files: IndexFiles, name: str, cancelled: threading.Event) -> IndexVer
 
 
 def _checks(folder: Path, manifest: Manifest, cancelled: threading.Event) -> list[IndexCheck]:
-    checks = [IndexCheck(MANIFEST_FILE, f"of {manifest.passages:,} passages", passed=True)]
+    checks = [IndexCheck(MANIFEST_FILE, f"of {counted(manifest.passages, 'passage')}", passed=True)]
     checks += _file_checks(folder, manifest, cancelled)
     if all(check.passed for check in checks):
         checks += _content_checks(folder, manifest, cancelled)

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound
+from scaar.core.plurals import counted
 from scaar.core.types import IndexCheck, IndexVerification
 from scaar.retriever.conditions import changed_concurrently
 from scaar.retriever.metadata import undeclared_fields
@@ -54,7 +55,9 @@ class Verification:
         if record is None or not record.is_complete or record.name != name:
             checks.append(IndexCheck("record", "missing or of another index", passed=False))
             return IndexVerification(name, "", tuple(checks))
-        checks.append(IndexCheck("record", f"of {record.passages:,} passages", passed=True))
+        checks.append(
+            IndexCheck("record", f"of {counted(record.passages, 'passage')}", passed=True)
+        )
         checks += _layout_checks(await self._catalogue.layout(stored.index), record)
         count = await self._catalogue.count(stored.index)
         same = count == record.passages

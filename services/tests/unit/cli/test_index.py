@@ -58,6 +58,12 @@ def hint() -> str:
     return listed.stderr
 
 
+def test_one_passage_is_reported_in_the_singular(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text(json.dumps(PASSAGES[0]))
+    built = run("build", "--corpus", str(tmp_path / "one.jsonl"), "--index", "geo")
+    assert built.startswith("geo: 1 passage, 0.0 MB, version ")
+
+
 def test_an_index_is_built_listed_described_and_dropped(home: Path, corpus: Path) -> None:
     assert "no index yet; build one" in hint()
     built = run("build", "--corpus", str(corpus), "--index", "geo")

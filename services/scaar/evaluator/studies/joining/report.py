@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.plurals import counted
 from scaar.evaluator.report.cells import measure_title, number, text
 from scaar.evaluator.report.model import Cell, Column, Item, Report, ReportOptions, Section, Table
-from scaar.evaluator.report.provenance import QUESTIONS_OF_RECORD, counted
+from scaar.evaluator.report.provenance import QUESTIONS_OF_RECORD
 from scaar.evaluator.report.wins import contests_of, count_wins
 from scaar.evaluator.report.writer import write_files
 from scaar.evaluator.results import describe_left_out

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scaar.core.errors import ScaarError
+from scaar.core.plurals import counted
 from scaar.evaluator.report.cells import estimated, score_column, text
 from scaar.evaluator.report.files import short_files
 from scaar.evaluator.report.model import Column, Report, Section, Table
-from scaar.evaluator.report.provenance import counted
 from scaar.evaluator.statistics import RESAMPLES
 from scaar.evaluator.statistics.estimate import Estimate
 from scaar.evaluator.store.files import write_texts
