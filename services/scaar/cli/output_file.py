@@ -45,11 +45,13 @@ def _record(passage: Passage) -> dict[str, object]:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[BinaryIO | gzip.GzipFile | io.BufferedWriter]:
+def new_file(
+    path: Path, *, field: str = "--out"
+) -> Iterator[BinaryIO | gzip.GzipFile | io.BufferedWriter]:
     """Open a draft of the file, and rename it once it is complete.
 
     Raises:
-        InvalidRequest: the file cannot be written.
+        InvalidRequest: the file cannot be written; names the ``field``.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
@@ -62,7 +64,7 @@ def new_file(path: Path) -> Iterator[BinaryIO | gzip.GzipFile | io.BufferedWrite
                 yield raw
         draft.rename(path)
     except OSError as error:
-        raise InvalidRequest.of("--out", write_problem(path, error)) from error
+        raise InvalidRequest.of(field, write_problem(path, error)) from error
     finally:
         with suppress(OSError):
             draft.unlink()

@@ -57,6 +57,17 @@ async def test_exported_and_deleted_records_are_counted(target: str, tmp_path: P
     assert deleted == f"{ANSWERS} records deleted\n"
 
 
+async def test_a_file_that_cannot_be_written_is_named_by_its_argument(
+    target: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "missing" / "records.jsonl"
+    for command in ("export", "questions"):
+        arguments = ("records", command, str(file), "--address", target)
+        ran = await asyncio.to_thread(run_scaar, *arguments)
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.err.startswith("scaar: FILE: ")
+
+
 @pytest.mark.parametrize("page_size", [1, 2, ANSWERS, 1000])
 async def test_every_page_of_records_is_read(target: str, page_size: int) -> None:
     async with open_records_client(target) as client:

@@ -293,4 +293,4 @@ def _json_of(value: RecordSummary | RecordGroup) -> dict[str, object]:
 def _new_file(out: Path) -> "AbstractContextManager[IO[bytes]]":
     if out.exists():
         raise InvalidRequest.of("FILE", f"{out} exists")
-    return cast("AbstractContextManager[IO[bytes]]", new_file(out))
+    return cast("AbstractContextManager[IO[bytes]]", new_file(out, field="FILE"))
