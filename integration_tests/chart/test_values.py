@@ -52,6 +52,18 @@ WRONG: dict[str, dict[str, Any]] = {
     "/gateway/settings: additional properties 'reflection'": {
         "gateway": {"settings": {"reflection": False}}
     },
+    "/gateway/settings/default_index: 'Acme docs' does not match pattern": {
+        "gateway": {"settings": {"default_index": "Acme docs"}}
+    },
+    "/gateway/settings/allowed_origins/0: 'app.example.org' does not match pattern": {
+        "gateway": {"settings": {"allowed_origins": ["app.example.org"]}}
+    },
+    "/gateway/settings/allowed_hosts/0: 'https://app.example.org' does not match pattern": {
+        "gateway": {"settings": {"allowed_hosts": ["https://app.example.org"]}}
+    },
+    "/console/settings/trace_url: 'https://traces.example.org/' does not match pattern": {
+        "console": {"settings": {"trace_url": "https://traces.example.org/"}}
+    },
     "/gateway/ingress/hosts/0": {"gateway": {"ingress": {"hosts": ["https://scaar.example.org"]}}},
     "/gateway/httpRoute/timeout": {"gateway": {"httpRoute": {"timeout": "a minute"}}},
     "/orchestrator/records/content: value must be one of": {
@@ -126,6 +138,9 @@ APART: dict[str, dict[str, Any]] = {
     },
     "orchestrator.records.enabled: needs records.enabled": {
         "orchestrator": {"records": {"enabled": True}},
+    },
+    "orchestrator.settings.records_max_record_kib: needs orchestrator.records.enabled": {
+        "orchestrator": {"settings": {"records_max_record_kib": 64}}
     },
     "orchestrator.records.hashKeySecret: must be set where": {
         **RECORDED,

@@ -34,7 +34,10 @@ SET_BY_CHART = frozenset(
     """.split()
 )
 """Settings that the chart sets from other values."""
-_SHAPE = ("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items")
+_SHAPE = (
+    *("type", "enum", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    "items",
+)
 _COLUMNS = ("value", "description", "default")
 
 

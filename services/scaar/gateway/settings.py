@@ -5,6 +5,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from scaar.runtime.settings import ProcessSettings, Target, settings_of
@@ -26,15 +27,22 @@ def _checked(names: tuple[str, ...], *, pattern: re.Pattern[str], rule: str) -> 
     return names
 
 
+def _items(pattern: re.Pattern[str]) -> JsonDict:
+    """Return the JSON Schema of the names, for the chart."""
+    return {"items": {"type": "string", "pattern": f"^({pattern.pattern})$"}}
+
+
 _Origins = Annotated[
     tuple[str, ...],
     AfterValidator(
         partial(_checked, pattern=_ORIGIN, rule="must be * or SCHEME://HOST[:PORT] without a path")
     ),
+    Field(json_schema_extra=_items(_ORIGIN)),
 ]
 _Hosts = Annotated[
     tuple[str, ...],
     AfterValidator(partial(_checked, pattern=_HOST, rule="must be * or HOST[:PORT]")),
+    Field(json_schema_extra=_items(_HOST)),
 ]
 
 
