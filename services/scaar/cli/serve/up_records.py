@@ -22,7 +22,10 @@ def records_settings(content: RecordContent) -> Iterator[None]:
     config = config_in_use()
     section = config.sections.get("orchestrator", {}) if config is not None else {}
     added = {_DATABASE: records_database(RecordsSettings.read()), _CONTENT: content.value}
-    if os.environ.get(_DATABASE) or "records_database" in section:
+    if any(
+        os.environ.get(f"{_DATABASE}{suffix}") or f"records_database{suffix}".lower() in section
+        for suffix in ("", "_FILE")
+    ):
         added = {}
     elif os.environ.get(_CONTENT) or "records_content" in section:
         del added[_CONTENT]

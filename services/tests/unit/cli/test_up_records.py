@@ -14,7 +14,7 @@ PREFIX = "SCAAR_ORCHESTRATOR_RECORDS_"
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
-    for name in ("DATABASE", "CONTENT"):
+    for name in ("DATABASE", "DATABASE_FILE", "CONTENT"):
         monkeypatch.delenv(f"{PREFIX}{name}", raising=False)
 
 
@@ -45,3 +45,6 @@ def test_other_settings_of_records_leave_the_database(monkeypatch: pytest.Monkey
 def test_a_database_of_the_settings_has_their_content(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{PREFIX}DATABASE", "postgresql://db/records")
     assert added(RecordContent.FULL) == ("postgresql://db/records", "")
+    monkeypatch.delenv(f"{PREFIX}DATABASE")
+    monkeypatch.setenv(f"{PREFIX}DATABASE_FILE", "/run/database")
+    assert added(RecordContent.FULL) == ("", "")
