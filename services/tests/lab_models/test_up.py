@@ -45,9 +45,12 @@ def console_port(base_port: int) -> int:
 
 
 def stderr_of(process: subprocess.Popen[str]) -> str:
-    """What it and its services still say; ends when none of them is left."""
+    """What it and its services still say; ends when none of them is left.
+
+    A service can say that it serves just after its port has been found open.
+    """
     assert process.stderr is not None
-    return process.stderr.read()
+    return "".join(line for line in process.stderr if " serving on http" not in line)
 
 
 @contextmanager

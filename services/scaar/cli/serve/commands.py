@@ -181,12 +181,12 @@ async def _serve_as_set(
         )
         if isinstance(servicer, RetrieverServicer):
             servicer.report_readiness(server.health.set_serving)
-        exclude_present_objects()
         print(f"{service} serving on {server.address}", file=sys.stderr, flush=True)
         if server.health_address:
             print(f"health at {server.health_address}", file=sys.stderr, flush=True)
         if telemetry.metrics_address:
             print(f"metrics at http://{telemetry.metrics_address}/metrics", file=sys.stderr)
+        exclude_present_objects()
         await stopping.wait()
 
 

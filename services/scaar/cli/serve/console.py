@@ -23,8 +23,8 @@ async def serve_console(settings: ProcessSettings, stopping: asyncio.Event) -> N
         open_http_metrics(settings.metrics_address, service="console") as (observer, metrics),
         open_console(settings, observer=observer) as url,
     ):
-        exclude_present_objects()
         print(f"console serving on {url}", file=sys.stderr, flush=True)
         if metrics:
             print(f"metrics at http://{metrics}/metrics", file=sys.stderr, flush=True)
+        exclude_present_objects()
         await stopping.wait()

@@ -23,8 +23,8 @@ async def serve_gateway(settings: ProcessSettings, stopping: asyncio.Event) -> N
         open_http_metrics(settings.metrics_address, service="gateway") as (observer, metrics),
         open_gateway(settings, observer=observer) as gateway,
     ):
-        exclude_present_objects()
         print(f"gateway serving on {gateway}", file=sys.stderr, flush=True)
         if metrics:
             print(f"metrics at http://{metrics}/metrics", file=sys.stderr, flush=True)
+        exclude_present_objects()
         await stopping.wait()
