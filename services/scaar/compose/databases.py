@@ -34,21 +34,6 @@ def evaluator_broker(settings: "EvaluatorSettings") -> str:
     raise InvalidRequest.of("broker", text)
 
 
-def executor_broker(settings: "EvaluatorSettings") -> str:
-    """Return the URL of the broker of an evaluator's executor, or empty if it needs none.
-
-    Raises:
-        InvalidRequest: the URL is missing, set twice or not needed, or its file cannot be read.
-    """
-    if settings.executor == "celery":
-        return evaluator_broker(settings)
-    for name in ("broker", "broker_file"):
-        if getattr(settings, name) is not None:
-            text = f"requires executor celery, but the executor is {settings.executor}"
-            raise InvalidRequest.of(name, text)
-    return ""
-
-
 def evaluator_database(settings: "EvaluatorSettings") -> str:
     """Return the URL of the database of evaluations, with its password.
 

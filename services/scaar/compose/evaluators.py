@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.compose.answerers import open_answerers, tuned_policies_of
-from scaar.compose.databases import evaluator_database, executor_broker
+from scaar.compose.databases import evaluator_broker, evaluator_database
 from scaar.compose.indexes import ensure_lab_index, indexes_are_local, lab_index_name
 from scaar.compose.targets import EMBEDDED, open_service_channel
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
@@ -83,8 +83,9 @@ async def open_hosted_evaluator(
     from scaar.evaluator.service.setup import NO_HOOKS
     from scaar.evaluator.service.setup import open_evaluator as open_service
 
-    # Report settings that contradict each other before a model is loaded.
-    database_url, broker_url = evaluator_database(settings), executor_broker(settings)
+    # Report a missing setting before a model is loaded. A broker that is not used may stay set.
+    database_url = evaluator_database(settings)
+    broker_url = evaluator_broker(settings) if settings.executor == "celery" else ""
     async with (
         open_answerers(
             settings.orchestrator_target, settings.scorer_targets or {}, breakers=breakers

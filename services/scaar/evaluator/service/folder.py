@@ -31,8 +31,6 @@ def open_folder(
         "database": SecretStr(database_url(folder)),
         "database_file": None,
         "executor": "in_process",
-        "broker": None,
-        "broker_file": None,
         "retention_days": _KEPT_DAYS,
     }
     settings = settings.model_copy(update=update)
