@@ -4,7 +4,6 @@ A request that generator, index or files cannot serve is rejected before any wor
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -59,9 +58,9 @@ class AnswerOpener:
         files: LoopFiles,
         *,
         policies: TunedPolicies,
-        draft_ahead: bool = True,
-        capacity: AnswerCapacity | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        draft_ahead: bool,
+        capacity: AnswerCapacity | None,
+        clock: Callable[[], float],
     ) -> None:
         self._ports = ports
         self._files = files
