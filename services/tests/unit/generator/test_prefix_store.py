@@ -108,7 +108,7 @@ def test_the_bound_holds_and_what_is_found_was_read(limit, steps):
         elif found := store.find(ids):
             assert held(found) == ids[: found.length]
             assert 0 < found.length <= max(shared(ids, each) for each in kept)
-        entries = [entry.cache for _, entry in store._snapshot()]
+        entries = store._snapshot().values()
         assert store.size_bytes == sum(TOKEN_BYTES * cache.length for cache in entries)
         assert store.size_bytes <= limit * TOKEN_BYTES
 
@@ -150,5 +150,5 @@ def test_threads_share_a_store_without_mixing_their_texts():
     for thread in threads:
         thread.join()
     assert wrong == []
-    entries = [entry for _, entry in store._snapshot()]
+    entries = store._snapshot().values()
     assert store.size_bytes == sum(entry.size_bytes for entry in entries) <= 60 * TOKEN_BYTES

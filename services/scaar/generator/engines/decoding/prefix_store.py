@@ -3,18 +3,12 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from scaar.generator.engines.decoding.decoder import Array, KeyValues
+from scaar.generator.engines.decoding.decoder import KeyValues
 
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    ids: Array
-    cache: KeyValues
-    size_bytes: int
+_ID_BYTES = 8
 
 
 class PrefixStore:
@@ -26,7 +20,7 @@ class PrefixStore:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
+        self._entries: OrderedDict[bytes, KeyValues] = OrderedDict()
         self._lock = threading.Lock()
         self.size_bytes = 0
         """Size of the caches, in bytes."""
@@ -35,42 +29,43 @@ class PrefixStore:
 
     def find(self, ids: Sequence[int]) -> KeyValues | None:
         """Return the cache of the longest prefix of these tokens that an entry shares, or None."""
-        tokens = np.array(ids, np.int64)
+        tokens = _key(ids)
+        longest, found, longer = 0, b"", tokens[:_ID_BYTES]
         held = self._snapshot()
-        shared = [_shared(tokens, entry.ids) for _, entry in held]
-        longest = max(shared, default=0)
+        for key in held:
+            if longest < len(ids) and key.startswith(longer):
+                longest, found = _shared(tokens, key), key
+                longer = tokens[: _ID_BYTES * (longest + 1)]
         if not longest:
             return None
-        key, entry = held[shared.index(longest)]
-        self._touch(key)
+        self._touch(found)
         with self._lock:
             self.reused_tokens += longest
-        return entry.cache.cut(longest)
+        return held[found].cut(longest)
 
     def put(self, ids: Sequence[int], cache: KeyValues) -> None:
         """Store the cache of these tokens, and drop the caches of their prefixes."""
-        entry = _Entry(np.array(ids, np.int64), cache, cache.size_bytes)
+        tokens, size = _key(ids), cache.size_bytes
         covered = list[bytes]()
-        for key, other in self._snapshot():
-            shared = _shared(entry.ids, other.ids)
-            if shared == len(entry.ids):
+        for key in self._snapshot():
+            if key.startswith(tokens):
                 self._touch(key)
                 return
-            if shared == len(other.ids):
+            if tokens.startswith(key):
                 covered.append(key)
-        if not 0 < entry.size_bytes <= self._max_bytes:
+        if not 0 < size <= self._max_bytes:
             return
         with self._lock:
-            for key in (*covered, entry.ids.tobytes()):
+            for key in (*covered, tokens):
                 self._drop(key)
-            while self.size_bytes + entry.size_bytes > self._max_bytes:
+            while self.size_bytes + size > self._max_bytes:
                 self._drop(next(iter(self._entries)))
-            self._entries[entry.ids.tobytes()] = entry
-            self.size_bytes += entry.size_bytes
+            self._entries[tokens] = cache
+            self.size_bytes += size
 
-    def _snapshot(self) -> list[tuple[bytes, _Entry]]:
+    def _snapshot(self) -> dict[bytes, KeyValues]:
         with self._lock:
-            return list(self._entries.items())
+            return dict(self._entries)
 
     def _touch(self, key: bytes) -> None:
         with self._lock:
@@ -78,13 +73,16 @@ class PrefixStore:
                 self._entries.move_to_end(key)
 
     def _drop(self, key: bytes) -> None:
-        if (entry := self._entries.pop(key, None)) is not None:
-            self.size_bytes -= entry.size_bytes
+        if (cache := self._entries.pop(key, None)) is not None:
+            self.size_bytes -= cache.size_bytes
 
 
-def _shared(one: Array, other: Array) -> int:
-    """Return the length of the common prefix."""
-    length = min(len(one), len(other))
-    different = one[:length] != other[:length]
-    first = int(different.argmax()) if length else 0
-    return first if length and different[first] else length
+def _key(ids: Sequence[int]) -> bytes:
+    return np.array(ids, np.int64).tobytes()
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """Return the number of ids at the start of both."""
+    length = min(len(one), len(other)) // _ID_BYTES
+    different = np.frombuffer(one, np.int64, length) != np.frombuffer(other, np.int64, length)
+    return int(different.argmax()) if different.any() else length
