@@ -133,18 +133,21 @@ def threads(monkeypatch):
     return found
 
 
+@pytest.mark.parametrize("max_batch", [1, 8])
 async def test_short_steps_of_a_generation_alone_run_on_the_event_loop(
-    random_model, threads, monkeypatch
+    language_model_folder, threads, monkeypatch, max_batch
 ):
     here = threading.current_thread()
     monkeypatch.setattr(decoding_generator, "_SHORT_STEP_S", 60.0)
-    await generate(random_model, max_tokens=8)
-    # The first step reads the prompt; the second one shows how long a step takes.
-    assert [thread is here for thread in threads] == [False, False, *[True] * 6]
-    threads.clear()
-    monkeypatch.setattr(decoding_generator, "_SHORT_STEP_S", 0.0)
-    await generate(random_model, max_tokens=8)
-    assert here not in threads
+    settings = GeneratorSettings(model=language_model_folder, max_batch=max_batch)
+    async with open_onnx_generator(settings) as generator:
+        await generate(generator, max_tokens=8)
+        # The first step reads the prompt; the second one shows how long a step takes.
+        assert [thread is here for thread in threads] == [False, False, *[True] * 6]
+        threads.clear()
+        monkeypatch.setattr(decoding_generator, "_SHORT_STEP_S", 0.0)
+        await generate(generator, max_tokens=8)
+        assert here not in threads
 
 
 async def test_steps_of_two_generations_run_in_threads(random_model, threads, monkeypatch):

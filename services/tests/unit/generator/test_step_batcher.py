@@ -52,7 +52,7 @@ async def test_nothing_is_computed_if_every_waiting_generation_leaves() -> None:
         time_s += 60.0
         return function()
 
-    batcher = StepBatcher(batch, run, max_batch=8, clock=lambda: time_s)
+    batcher = StepBatcher(batch, run, step_alone=lambda _: [], max_batch=8, clock=lambda: time_s)
     first: Any = Generation()
     second: Any = Generation()
     assert await asyncio.gather(batcher.step(first), batcher.step(second)) == [[7], [7]]

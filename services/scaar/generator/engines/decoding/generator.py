@@ -102,7 +102,7 @@ class DecodingGenerator:
         self._step_s = math.inf
         """Duration of the last step after a first token."""
         self._batcher = (
-            StepBatcher(decoder, self._run, max_batch=max_batch)
+            StepBatcher(decoder, self._run, step_alone=self._timed_step, max_batch=max_batch)
             if max_batch > 1 and decoder.gives_batches
             else None
         )
@@ -198,9 +198,9 @@ class DecodingGenerator:
         yield writing.end()
 
     async def _step(self, writing: Continuation) -> list[Token]:
-        if self._batcher is not None and writing.batches:
-            return await self._batcher.step(writing)
         if self._step_s > _SHORT_STEP_S or not self._is_alone:
+            if self._batcher is not None and writing.batches:
+                return await self._batcher.step(writing)
             return await self._run(lambda: self._timed_step(writing))
         tokens = self._timed_step(writing)
         # Other calls, and a cancellation of this one, are served between steps.

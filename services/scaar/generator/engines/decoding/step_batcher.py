@@ -8,11 +8,11 @@ from typing import Any
 
 from scaar.core.types import Token
 from scaar.generator.engines.decoding.continuation import Continuation
-from scaar.generator.engines.decoding.decoder import Array, Decoder
+from scaar.generator.engines.decoding.decoder import Decoder
 from scaar.generator.engines.decoding.row_batch import Row
 
-_Result = tuple[Array, Array | None] | None
-"""Logits of a generation and the attention that its token pays; None: it is computed alone."""
+_Result = list[Token] | None
+"""The next tokens of a generation; None: it is computed alone."""
 _PATIENCE = 0.25
 """Share of the time of a step for which the next one waits for generations of the last one."""
 
@@ -30,12 +30,14 @@ class StepBatcher:
         decoder: Decoder[Any],
         run: Callable[[Callable[[], Any]], Awaitable[Any]],
         *,
+        step_alone: Callable[[Continuation], list[Token]],
         max_batch: int,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """``run`` runs a function in a thread."""
+        """``run`` runs a function in a thread, ``step_alone`` a step without a batch."""
         self._batch = decoder.open_batch()
         self._run = run
+        self._step_alone = step_alone
         self._max_batch = max_batch
         self._clock = clock
         self._waiting = dict[Continuation, asyncio.Future[_Result]]()
@@ -47,7 +49,7 @@ class StepBatcher:
 
     async def step(self, writing: Continuation) -> list[Token]:
         """Return the next tokens of a generation whose prompt has been read."""
-        future = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
         self._waiting[writing] = future
         self._changed.set()
         if self._serving is None:
@@ -57,10 +59,9 @@ class StepBatcher:
         finally:
             self._waiting.pop(writing, None)
         if result is not None:
-            tokens: list[Token] = await self._run(lambda: writing.take(*result))
-            return tokens
+            return result
         began = self._clock()
-        tokens = await self._run(writing.step)
+        tokens: list[Token] = await self._run(lambda: self._step_alone(writing))
         self._step_s = self._clock() - began
         return tokens
 
@@ -130,7 +131,7 @@ class StepBatcher:
             attention=any(writing.attends for writing in rows),
         )
         by_row = dict(zip(batch.rows, found, strict=True))
-        return [by_row[row] for row in rows.values() if row is not None]
+        return [writing.take(*by_row[row]) for writing, row in rows.items() if row is not None]
 
 
 def _resolve(
