@@ -29,10 +29,10 @@ from scaar.core.ports import Evaluator
 from scaar.core.tenancy import DEFAULT_TENANT, TENANT_KEY, proved_tenant, wrong_tenant
 from scaar.v1 import evaluator_pb2 as pb
 from scaar.v1 import evaluator_pb2_grpc as pb_grpc
-from scaar.wire.calls import Endpoint, receive, receive_stream, timeout_within
 from scaar.wire.conversion import check_response_size
 from scaar.wire.messages.codec import codec_of, from_pb, request_to_pb, to_pb
 from scaar.wire.messages.fields import carried_text
+from scaar.wire.remote import Metadata, RemoteService
 from scaar.wire.request_limits import ServiceLimits
 from scaar.wire.uploads import draining, unpacked, upload
 
@@ -191,40 +191,41 @@ async def _questions(
             yield question
 
 
-class RemoteEvaluator:
-    """An evaluator behind a channel; ``metadata`` is sent with every call.
+class RemoteEvaluator(RemoteService):
+    """An evaluator behind a channel.
 
-    ``timeout_s`` is the timeout of a call, ``long_timeout_s`` that of creating an evaluation and of
-    a report, ``watch_timeout_s`` that of watching an evaluation. Requests are checked against the
-    limits of the contract before they are sent.
+    ``long_timeout_s`` is the timeout of creating an evaluation and of a report, ``watch_timeout_s``
+    that of watching an evaluation.
     """
+
+    _NAME = SERVICE_NAME
+    _STUB = pb_grpc.EvaluatorServiceStub
+    _TIMEOUT_S = 10.0
+    _LIMITS = _LIMITS
 
     def __init__(
         self,
         channel: grpc.aio.Channel,
         target: str,
         *,
-        timeout_s: float = 10.0,
+        timeout_s: float | None = None,
         long_timeout_s: float = 600.0,
         watch_timeout_s: float = 3600.0,
-        metadata: tuple[tuple[str, str | bytes], ...] = (),
+        metadata: Metadata = (),
     ) -> None:
-        self._stub = pb_grpc.EvaluatorServiceStub(channel)
-        self._endpoint = Endpoint(target, SERVICE_NAME)
-        self._timeout_s = timeout_s
+        super().__init__(channel, target, timeout_s=timeout_s, metadata=metadata)
         self._long_timeout_s = long_timeout_s
         self._watch_timeout_s = watch_timeout_s
-        self._metadata = metadata
 
     async def create_evaluation(
         self, request: EvaluationRequest, questions: AsyncIterable[EvaluationQuestion]
     ) -> EvaluationDescription:
         """Create the evaluation. An error raised by ``questions`` cancels the call."""
-        first = _LIMITS.checked(
+        first = self._checked(
             "CreateEvaluation", request_to_pb(request, pb.CreateEvaluationRequest)
         )
         call = self._stub.CreateEvaluation(
-            timeout=timeout_within(self._long_timeout_s, self._endpoint),
+            timeout=self._timeout(self._long_timeout_s),
             metadata=_with_tenant(self._metadata, request.tenant),
         )
         return await upload(
@@ -232,22 +233,15 @@ class RemoteEvaluator:
             first,
             questions,
             add=_add,
-            check=lambda message: _LIMITS.checked("CreateEvaluation", message),
-            read=lambda created: from_pb(created.evaluation, EvaluationDescription),
+            check=lambda message: self._checked("CreateEvaluation", message),
+            read=_described,
             endpoint=self._endpoint,
             what="questions",
         )
 
     async def get_evaluation(self, evaluation_id: str) -> EvaluationDescription:
         message = pb.GetEvaluationRequest(evaluation_id=_carried_id(evaluation_id))
-        call = self._stub.GetEvaluation(
-            _LIMITS.checked("GetEvaluation", message),
-            timeout=self._timeout(),
-            metadata=self._metadata,
-        )
-        return await receive(
-            call, lambda found: from_pb(found.evaluation, EvaluationDescription), self._endpoint
-        )
+        return await self._call("GetEvaluation", message, _described)
 
     async def list_evaluations(
         self,
@@ -258,23 +252,13 @@ class RemoteEvaluator:
     ) -> EvaluationPage:
         query = _EvaluationsQuery(tuple(states), page_size, page_token)
         message = request_to_pb(query, pb.ListEvaluationsRequest)
-        call = self._stub.ListEvaluations(
-            _LIMITS.checked("ListEvaluations", message),
-            timeout=self._timeout(),
-            metadata=self._metadata,
+        return await self._call(
+            "ListEvaluations", message, lambda found: from_pb(found, EvaluationPage)
         )
-        return await receive(call, lambda found: from_pb(found, EvaluationPage), self._endpoint)
 
     async def cancel_evaluation(self, evaluation_id: str) -> EvaluationDescription:
         message = pb.CancelEvaluationRequest(evaluation_id=_carried_id(evaluation_id))
-        call = self._stub.CancelEvaluation(
-            _LIMITS.checked("CancelEvaluation", message),
-            timeout=self._timeout(),
-            metadata=self._metadata,
-        )
-        return await receive(
-            call, lambda found: from_pb(found.evaluation, EvaluationDescription), self._endpoint
-        )
+        return await self._call("CancelEvaluation", message, _described)
 
     async def resume_evaluation(
         self, evaluation_id: str, *, retry_failed: bool = False
@@ -282,14 +266,7 @@ class RemoteEvaluator:
         message = pb.ResumeEvaluationRequest(
             evaluation_id=_carried_id(evaluation_id), retry_failed=retry_failed
         )
-        call = self._stub.ResumeEvaluation(
-            _LIMITS.checked("ResumeEvaluation", message),
-            timeout=self._timeout(),
-            metadata=self._metadata,
-        )
-        return await receive(
-            call, lambda found: from_pb(found.evaluation, EvaluationDescription), self._endpoint
-        )
+        return await self._call("ResumeEvaluation", message, _described)
 
     async def watch_evaluation(
         self, evaluation_id: str
@@ -300,13 +277,11 @@ class RemoteEvaluator:
             StreamIncomplete: the stream ended before the evaluation did.
         """
         message = pb.WatchEvaluationRequest(evaluation_id=_carried_id(evaluation_id))
-        call = self._stub.WatchEvaluation(
-            _LIMITS.checked("WatchEvaluation", message),
-            timeout=timeout_within(self._watch_timeout_s, self._endpoint),
-            metadata=self._metadata,
-        )
-        responses = receive_stream(
-            call, lambda found: from_pb(found, EvaluationProgress), self._endpoint
+        responses = self._stream(
+            "WatchEvaluation",
+            message,
+            lambda found: from_pb(found, EvaluationProgress),
+            timeout_s=self._watch_timeout_s,
         )
         async with aclosing(responses) as reports:
             async for progress in reports:
@@ -318,12 +293,12 @@ class RemoteEvaluator:
     async def report(self, evaluation_id: str, report_format: ReportFormat) -> str:
         query = _ReportQuery(evaluation_id, report_format)
         message = request_to_pb(query, pb.GetReportRequest)
-        call = self._stub.GetReport(
-            _LIMITS.checked("GetReport", message),
-            timeout=timeout_within(self._long_timeout_s, self._endpoint),
-            metadata=self._metadata,
+        return await self._call(
+            "GetReport",
+            message,
+            lambda found: str(found.content),
+            timeout_s=self._long_timeout_s,
         )
-        return await receive(call, lambda found: found.content, self._endpoint)
 
     async def list_predictions(
         self,
@@ -339,15 +314,9 @@ class RemoteEvaluator:
             evaluation_id, setting, question_id, detailed, page_size, page_token
         )
         message = request_to_pb(query, pb.ListPredictionsRequest)
-        call = self._stub.ListPredictions(
-            _LIMITS.checked("ListPredictions", message),
-            timeout=self._timeout(),
-            metadata=self._metadata,
+        return await self._call(
+            "ListPredictions", message, lambda found: from_pb(found, PredictionPage)
         )
-        return await receive(call, lambda found: from_pb(found, PredictionPage), self._endpoint)
-
-    def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._endpoint)
 
 
 def _add(message: pb.CreateEvaluationRequest, question: EvaluationQuestion) -> int:
@@ -355,13 +324,15 @@ def _add(message: pb.CreateEvaluationRequest, question: EvaluationQuestion) -> i
     return message.questions[-1].ByteSize()
 
 
+def _described(response: Any) -> EvaluationDescription:
+    return from_pb(response.evaluation, EvaluationDescription)
+
+
 def _carried_id(evaluation_id: str) -> str:
     return carried_text("evaluation_id", evaluation_id)
 
 
-def _with_tenant(
-    metadata: tuple[tuple[str, str | bytes], ...], tenant: str
-) -> tuple[tuple[str, str | bytes], ...]:
+def _with_tenant(metadata: Metadata, tenant: str) -> Metadata:
     """Return the metadata with the tenant of a request; unchanged for the default tenant."""
     if tenant == DEFAULT_TENANT:
         return metadata

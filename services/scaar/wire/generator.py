@@ -20,10 +20,10 @@ from scaar.core.types import (
 )
 from scaar.v1 import generator_pb2 as pb
 from scaar.v1 import generator_pb2_grpc as pb_grpc
-from scaar.wire.calls import Endpoint, receive, receive_stream, timeout_within
 from scaar.wire.conversion import convert
 from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
 from scaar.wire.messages.events import generation_event_from_pb, generation_event_to_pb
+from scaar.wire.remote import RemoteService
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["GeneratorService"].full_name
@@ -75,13 +75,12 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
         return pb.GeneratorServiceDescribeModelResponse(model=to_pb(model, pb.ModelDescription))
 
 
-class RemoteGenerator:
-    """A generator behind a channel. ``timeout_s`` is the timeout of a call, in seconds."""
+class RemoteGenerator(RemoteService):
+    """A generator behind a channel."""
 
-    def __init__(self, channel: grpc.aio.Channel, target: str, *, timeout_s: float = 60.0) -> None:
-        self._stub = pb_grpc.GeneratorServiceStub(channel)
-        self._endpoint = Endpoint(target, SERVICE_NAME)
-        self._timeout_s = timeout_s
+    _NAME = SERVICE_NAME
+    _STUB = pb_grpc.GeneratorServiceStub
+    _TIMEOUT_S = 60.0
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the events of the generation.
@@ -90,10 +89,7 @@ class RemoteGenerator:
             StreamIncomplete: the stream ended before its end message.
         """
         message = request_to_pb(request, pb.GenerateRequest)
-        call = self._stub.Generate(message, timeout=self._timeout())
-        async with aclosing(
-            receive_stream(call, generation_event_from_pb, self._endpoint)
-        ) as events:
+        async with aclosing(self._stream("Generate", message, generation_event_from_pb)) as events:
             async for event in events:
                 if event is None:
                     continue
@@ -104,24 +100,18 @@ class RemoteGenerator:
 
     async def attend(self, request: AttendRequest) -> Attention:
         message = request_to_pb(request, pb.AttendRequest)
-        call = self._stub.Attend(message, timeout=self._timeout())
-        return await receive(
-            call, lambda found: from_pb(found.attention, Attention), self._endpoint
+        return await self._call(
+            "Attend", message, lambda found: from_pb(found.attention, Attention)
         )
 
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         message = request_to_pb(request, pb.ComputeLogprobsRequest)
-        call = self._stub.ComputeLogprobs(message, timeout=self._timeout())
-        return await receive(
-            call, lambda found: from_pb(found.logprobs, TextLogprobs), self._endpoint
+        return await self._call(
+            "ComputeLogprobs", message, lambda found: from_pb(found.logprobs, TextLogprobs)
         )
 
     async def describe_model(self) -> ModelDescription:
-        request = pb.GeneratorServiceDescribeModelRequest()
-        call = self._stub.DescribeModel(request, timeout=self._timeout())
-        return await receive(
-            call, lambda found: from_pb(found.model, ModelDescription), self._endpoint
+        message = pb.GeneratorServiceDescribeModelRequest()
+        return await self._call(
+            "DescribeModel", message, lambda found: from_pb(found.model, ModelDescription)
         )
-
-    def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._endpoint)

@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from copy import copy
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import grpc
 from google.protobuf.json_format import MessageToDict
@@ -37,13 +36,14 @@ from scaar.core.validation import validate, validate_draft, validate_search
 from scaar.v1 import answer_pb2, retriever_pb2
 from scaar.v1 import orchestrator_pb2 as pb
 from scaar.v1 import orchestrator_pb2_grpc as pb_grpc
-from scaar.wire.calls import REQUEST_ID_KEY, Endpoint, receive, receive_stream, timeout_within
+from scaar.wire.calls import REQUEST_ID_KEY
 from scaar.wire.conversion import check_response_size
 from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
 from scaar.wire.messages.events import (
     answer_event_from_pb,
     answer_event_to_pb,
 )
+from scaar.wire.remote import RemoteService
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["OrchestratorService"].full_name
@@ -56,7 +56,6 @@ _GRACE_S = 5.0
 
 _Timed = TypeVar("_Timed", AnswerRequest, JudgeDraftRequest)
 Context = grpc.aio.ServicerContext[Any, Any]
-Metadata = tuple[tuple[str, str | bytes], ...]
 
 
 def request_to_json(request: AnswerRequest) -> dict[str, Any]:
@@ -204,32 +203,17 @@ def _metadata(request_id: str) -> tuple[tuple[str, str], ...]:
     return ((REQUEST_ID_KEY, request_id),) if request_id and fits else ()
 
 
-class RemoteAnswerer:
+class RemoteAnswerer(RemoteService):
     """An answerer behind a channel, and its judge of drafts.
 
-    The timeout of a call is ``timeout_s``, or the timeout of the request's budget plus a grace
-    period if that is less. ``metadata`` is sent with every call. Requests are checked against the
-    limits of the contract before they are sent.
+    The timeout of a call is that of the request's budget plus a grace period if that is less than
+    ``timeout_s``.
     """
 
-    def __init__(
-        self,
-        channel: grpc.aio.Channel,
-        target: str,
-        *,
-        timeout_s: float = 3600.0,
-        metadata: Metadata = (),
-    ) -> None:
-        self._stub = pb_grpc.OrchestratorServiceStub(channel)
-        self._endpoint = Endpoint(target, SERVICE_NAME)
-        self._timeout_s = timeout_s
-        self._metadata = metadata
-
-    def with_metadata(self, metadata: Metadata) -> Self:
-        """Return the answerer with this metadata, on the same stubs: they are expensive."""
-        found = copy(self)
-        found._metadata = metadata
-        return found
+    _NAME = SERVICE_NAME
+    _STUB = pb_grpc.OrchestratorServiceStub
+    _TIMEOUT_S = 3600.0
+    _LIMITS = _LIMITS
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the events of the answer. Events that this version does not know are skipped.
@@ -239,12 +223,13 @@ class RemoteAnswerer:
             StreamIncomplete: the stream ended before the answer.
         """
         validate(request, remote=True)
-        call = self._stub.StreamAnswer(
-            _LIMITS.checked("StreamAnswer", request_to_pb(request, pb.StreamAnswerRequest)),
-            timeout=self._timeout(request),
-            metadata=(*self._metadata, *_metadata(request.request_id)),
+        received = self._stream(
+            "StreamAnswer",
+            request_to_pb(request, pb.StreamAnswerRequest),
+            answer_event_from_pb,
+            timeout_s=self._timeout_of(request),
+            metadata=_metadata(request.request_id),
         )
-        received = receive_stream(call, answer_event_from_pb, self._endpoint)
         async with aclosing(received) as events:
             async for event in events:
                 if event is not None:
@@ -260,12 +245,13 @@ class RemoteAnswerer:
             InvalidRequest: naming every wrong field and its limit; nothing is sent.
         """
         validate(request, remote=True)
-        call = self._stub.Answer(
-            _LIMITS.checked("Answer", request_to_pb(request, pb.AnswerRequest)),
-            timeout=self._timeout(request),
-            metadata=(*self._metadata, *_metadata(request.request_id)),
+        return await self._call(
+            "Answer",
+            request_to_pb(request, pb.AnswerRequest),
+            lambda found: from_pb(found.answer, Answer),
+            timeout_s=self._timeout_of(request),
+            metadata=_metadata(request.request_id),
         )
-        return await receive(call, lambda found: from_pb(found.answer, Answer), self._endpoint)
 
     async def judge_draft(self, request: JudgeDraftRequest) -> DraftJudgement:
         """Return the judgement of a given draft.
@@ -274,60 +260,38 @@ class RemoteAnswerer:
             InvalidRequest: naming every wrong field and its limit; nothing is sent.
         """
         validate_draft(request, remote=True)
-        call = self._stub.JudgeDraft(
-            _LIMITS.checked("JudgeDraft", request_to_pb(request, pb.JudgeDraftRequest)),
-            timeout=self._timeout(request),
-            metadata=(*self._metadata, *_metadata(request.request_id)),
+        return await self._call(
+            "JudgeDraft",
+            request_to_pb(request, pb.JudgeDraftRequest),
+            lambda found: from_pb(found, DraftJudgement),
+            timeout_s=self._timeout_of(request),
+            metadata=_metadata(request.request_id),
         )
-        return await receive(call, lambda found: from_pb(found, DraftJudgement), self._endpoint)
 
-    def _timeout(self, request: AnswerRequest | JudgeDraftRequest) -> float:
-        max_s = min(self._timeout_s, request.budget.timeout_s + _GRACE_S)
-        return timeout_within(max_s, self._endpoint)
+    def _timeout_of(self, request: AnswerRequest | JudgeDraftRequest) -> float:
+        return min(self._timeout_s, request.budget.timeout_s + _GRACE_S)
 
 
-class RemoteCatalog:
-    """The catalog of an orchestrator behind a channel; ``metadata`` is sent with every call."""
+class RemoteCatalog(RemoteService):
+    """The catalog of an orchestrator behind a channel."""
 
-    def __init__(
-        self,
-        channel: grpc.aio.Channel,
-        target: str,
-        *,
-        timeout_s: float = 60.0,
-        metadata: Metadata = (),
-    ) -> None:
-        self._stub = pb_grpc.OrchestratorServiceStub(channel)
-        self._endpoint = Endpoint(target, SERVICE_NAME)
-        self._timeout_s = timeout_s
-        self._metadata = metadata
-
-    def with_metadata(self, metadata: Metadata) -> Self:
-        """Return the catalog with this metadata, on the same stubs."""
-        found = copy(self)
-        found._metadata = metadata
-        return found
+    _NAME = SERVICE_NAME
+    _STUB = pb_grpc.OrchestratorServiceStub
+    _TIMEOUT_S = 60.0
+    _LIMITS = _LIMITS
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
-        call = self._stub.ListPolicies(
-            pb.ListPoliciesRequest(), timeout=self._timeout(), metadata=self._metadata
-        )
-        return await receive(
-            call,
+        return await self._call(
+            "ListPolicies",
+            pb.ListPoliciesRequest(),
             lambda found: tuple(from_pb(each, PolicyDescription) for each in found.policies),
-            self._endpoint,
         )
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
-        call = self._stub.ListIndexes(
+        return await self._call(
+            "ListIndexes",
             pb.OrchestratorServiceListIndexesRequest(),
-            timeout=self._timeout(),
-            metadata=self._metadata,
-        )
-        return await receive(
-            call,
             lambda found: tuple(from_pb(each, IndexDescription) for each in found.indexes),
-            self._endpoint,
         )
 
     async def search(self, request: SearchRequest) -> SearchResult:
@@ -337,20 +301,10 @@ class RemoteCatalog:
             InvalidRequest: naming every wrong field and its limit; nothing is sent.
         """
         validate_search(request)
-        call = self._stub.Search(
-            _LIMITS.checked("Search", request_to_pb(request, pb.SearchRequest)),
-            timeout=self._timeout(),
-            metadata=self._metadata,
-        )
-        return await receive(call, lambda found: from_pb(found, SearchResult), self._endpoint)
+        message = request_to_pb(request, pb.SearchRequest)
+        return await self._call("Search", message, lambda found: from_pb(found, SearchResult))
 
     async def describe(self) -> OrchestratorDescription:
-        call = self._stub.Describe(
-            pb.DescribeRequest(), timeout=self._timeout(), metadata=self._metadata
+        return await self._call(
+            "Describe", pb.DescribeRequest(), lambda found: from_pb(found, OrchestratorDescription)
         )
-        return await receive(
-            call, lambda found: from_pb(found, OrchestratorDescription), self._endpoint
-        )
-
-    def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._endpoint)

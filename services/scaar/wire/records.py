@@ -2,11 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import grpc
 from google.protobuf.json_format import MessageToJson
-from google.protobuf.message import Message
 
 from scaar.core.ports import Records
 from scaar.core.records import (
@@ -22,16 +21,15 @@ from scaar.core.records import (
 )
 from scaar.v1 import records_pb2 as pb
 from scaar.v1 import records_pb2_grpc as pb_grpc
-from scaar.wire.calls import Endpoint, receive, timeout_within
 from scaar.wire.conversion import check_response_size
 from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
 from scaar.wire.messages.fields import carried_text
+from scaar.wire.remote import RemoteService
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["RecordsService"].full_name
 
 _LIMITS = ServiceLimits(pb.DESCRIPTOR.services_by_name["RecordsService"])
-_Value = TypeVar("_Value")
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -158,24 +156,13 @@ class RecordsServicer(pb_grpc.RecordsServiceServicer):
         return pb.SubmitFeedbackResponse(record=to_pb(stored, pb.RecordSummary))
 
 
-class RemoteRecords:
-    """Records behind a channel; ``metadata`` is sent with every call.
+class RemoteRecords(RemoteService):
+    """Records behind a channel."""
 
-    Requests are checked against the limits of the contract before they are sent.
-    """
-
-    def __init__(
-        self,
-        channel: grpc.aio.Channel,
-        target: str,
-        *,
-        timeout_s: float = 30.0,
-        metadata: tuple[tuple[str, str | bytes], ...] = (),
-    ) -> None:
-        self._stub = pb_grpc.RecordsServiceStub(channel)
-        self._endpoint = Endpoint(target, SERVICE_NAME)
-        self._timeout_s = timeout_s
-        self._metadata = metadata
+    _NAME = SERVICE_NAME
+    _STUB = pb_grpc.RecordsServiceStub
+    _TIMEOUT_S = 30.0
+    _LIMITS = _LIMITS
 
     async def get_record(self, record_id: str) -> AnswerRecord:
         message = pb.GetRecordRequest(id=carried_text("id", record_id))
@@ -223,11 +210,3 @@ class RemoteRecords:
         return await self._call(
             "SubmitFeedback", message, lambda got: from_pb(got.record, RecordSummary)
         )
-
-    async def _call(self, method: str, message: Message, read: Callable[[Any], _Value]) -> _Value:
-        call = getattr(self._stub, method)(
-            _LIMITS.checked(method, message),
-            timeout=timeout_within(self._timeout_s, self._endpoint),
-            metadata=self._metadata,
-        )
-        return await receive(call, read, self._endpoint)

@@ -30,10 +30,10 @@ from scaar.core.types import (
 )
 from scaar.v1 import retriever_pb2 as pb
 from scaar.v1 import retriever_pb2_grpc as pb_grpc
-from scaar.wire.calls import Endpoint, receive, timeout_within
 from scaar.wire.conversion import check_response_size, convert
 from scaar.wire.messages.codec import codec_of, from_pb, request_to_pb, to_pb
 from scaar.wire.messages.fields import carried_text
+from scaar.wire.remote import RemoteService
 from scaar.wire.request_limits import ServiceLimits
 from scaar.wire.uploads import draining, unpacked, upload
 
@@ -231,31 +231,30 @@ async def _passages(
             yield passage
 
 
-class RemoteRetriever:
+class RemoteRetriever(RemoteService):
     """A retriever behind a channel.
 
-    ``timeout_s`` is the timeout of a call, ``index_timeout_s`` that of building or verifying an
-    index, in seconds.
+    ``index_timeout_s`` is the timeout of building or verifying an index, in seconds.
     """
+
+    _NAME = SERVICE_NAME
+    _STUB = pb_grpc.RetrieverServiceStub
+    _TIMEOUT_S = 10.0
 
     def __init__(
         self,
         channel: grpc.aio.Channel,
         target: str,
         *,
-        timeout_s: float = 10.0,
+        timeout_s: float | None = None,
         index_timeout_s: float = 3600.0,
     ) -> None:
-        self._stub = pb_grpc.RetrieverServiceStub(channel)
-        self._endpoint = Endpoint(target, SERVICE_NAME)
-        self._timeout_s = timeout_s
+        super().__init__(channel, target, timeout_s=timeout_s)
         self._index_timeout_s = index_timeout_s
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
-        call = self._stub.Retrieve(
-            request_to_pb(request, pb.RetrieveRequest), timeout=self._timeout()
-        )
-        return await receive(call, lambda found: from_pb(found, RetrieveResult), self._endpoint)
+        message = request_to_pb(request, pb.RetrieveRequest)
+        return await self._call("Retrieve", message, lambda found: from_pb(found, RetrieveResult))
 
     async def index_passages(
         self,
@@ -268,11 +267,8 @@ class RemoteRetriever:
     ) -> IndexResult:
         """Build the index. An error raised by ``passages`` cancels the call."""
         build = _Build(index, mode, tuple(metadata_fields), dense)
-        call = self._stub.IndexPassages(
-            timeout=timeout_within(self._index_timeout_s, self._endpoint)
-        )
         return await upload(
-            call,
+            self._stub.IndexPassages(timeout=self._timeout(self._index_timeout_s)),
             request_to_pb(build, pb.IndexPassagesRequest),
             passages,
             add=_add,
@@ -286,37 +282,33 @@ class RemoteRetriever:
             index=carried_text("index", index),
             passage_ids=[carried_text("passage_ids", each) for each in passage_ids],
         )
-        call = self._stub.DeletePassages(message, timeout=self._timeout())
-        return await receive(call, lambda done: done.deleted, self._endpoint)
+        return await self._call("DeletePassages", message, lambda done: int(done.deleted))
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
-        call = self._stub.ListIndexes(pb.ListIndexesRequest(), timeout=self._timeout())
-        return await receive(
-            call,
+        return await self._call(
+            "ListIndexes",
+            pb.ListIndexesRequest(),
             lambda found: tuple(from_pb(each, IndexDescription) for each in found.indexes),
-            self._endpoint,
         )
 
     async def describe_index(self, index: str) -> IndexDescription:
         message = pb.DescribeIndexRequest(index=carried_text("index", index))
-        call = self._stub.DescribeIndex(message, timeout=self._timeout())
-        return await receive(
-            call, lambda found: from_pb(found.index, IndexDescription), self._endpoint
+        return await self._call(
+            "DescribeIndex", message, lambda found: from_pb(found.index, IndexDescription)
         )
 
     async def verify_index(self, index: str) -> IndexVerification:
         message = pb.VerifyIndexRequest(index=carried_text("index", index))
-        timeout_s = timeout_within(self._index_timeout_s, self._endpoint)
-        call = self._stub.VerifyIndex(message, timeout=timeout_s)
-        return await receive(call, lambda found: from_pb(found, IndexVerification), self._endpoint)
+        return await self._call(
+            "VerifyIndex",
+            message,
+            lambda found: from_pb(found, IndexVerification),
+            timeout_s=self._index_timeout_s,
+        )
 
     async def drop_index(self, index: str) -> None:
         message = pb.DropIndexRequest(index=carried_text("index", index))
-        call = self._stub.DropIndex(message, timeout=self._timeout())
-        await receive(call, lambda _: None, self._endpoint)
-
-    def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._endpoint)
+        await self._call("DropIndex", message, lambda _: None)
 
 
 def _add(message: pb.IndexPassagesRequest, passage: Passage) -> int:

@@ -9,9 +9,9 @@ from scaar.core.ports import ContributionScorer
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.v1 import scorer_pb2 as pb
 from scaar.v1 import scorer_pb2_grpc as pb_grpc
-from scaar.wire.calls import Endpoint, receive, timeout_within
 from scaar.wire.conversion import convert
 from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
+from scaar.wire.remote import RemoteService
 from scaar.wire.request_limits import ServiceLimits
 
 SERVICE_NAME: str = pb.DESCRIPTOR.services_by_name["ScorerService"].full_name
@@ -53,27 +53,23 @@ class ScorerServicer(pb_grpc.ScorerServiceServicer):
         return pb.ScorerServiceDescribeModelResponse(model=to_pb(scorer, pb.ScorerDescription))
 
 
-class RemoteScorer:
-    """A contribution scorer behind a channel. ``timeout_s`` is the timeout of a call."""
+class RemoteScorer(RemoteService):
+    """A contribution scorer behind a channel."""
 
-    def __init__(self, channel: grpc.aio.Channel, target: str, *, timeout_s: float = 10.0) -> None:
-        self._stub = pb_grpc.ScorerServiceStub(channel)
-        self._endpoint = Endpoint(target, SERVICE_NAME)
-        self._timeout_s = timeout_s
+    _NAME = SERVICE_NAME
+    _STUB = pb_grpc.ScorerServiceStub
+    _TIMEOUT_S = 10.0
 
     async def score_contributions(
         self, requests: Sequence[ScoreRequest]
     ) -> tuple[tuple[float, ...], ...]:
         message = request_to_pb(requests, pb.ScoreContributionsRequest, _Requests)
-        call = self._stub.ScoreContributions(message, timeout=self._timeout())
-        return await receive(call, lambda found: from_pb(found, _Contributions), self._endpoint)
-
-    async def describe_model(self) -> ScorerDescription:
-        request = pb.ScorerServiceDescribeModelRequest()
-        call = self._stub.DescribeModel(request, timeout=self._timeout())
-        return await receive(
-            call, lambda found: from_pb(found.model, ScorerDescription), self._endpoint
+        return await self._call(
+            "ScoreContributions", message, lambda found: from_pb(found, _Contributions)
         )
 
-    def _timeout(self) -> float:
-        return timeout_within(self._timeout_s, self._endpoint)
+    async def describe_model(self) -> ScorerDescription:
+        message = pb.ScorerServiceDescribeModelRequest()
+        return await self._call(
+            "DescribeModel", message, lambda found: from_pb(found.model, ScorerDescription)
+        )
