@@ -125,12 +125,12 @@ async def _serve(
     with sources_named(cls, flags), logging_to(settings, service=service):
         loop.set_exception_handler(log_loop_error)
         if service is ServiceName.GATEWAY:
-            from scaar.cli.serve.gateway import serve_gateway
+            from scaar.cli.serve.http import serve_gateway
 
             await serve_gateway(settings, stopping)
             return
         if service is ServiceName.CONSOLE:
-            from scaar.cli.serve.console import serve_console
+            from scaar.cli.serve.http import serve_console
 
             await serve_console(settings, stopping)
             return
