@@ -11,6 +11,8 @@ from scaar.core.types import TopToken
 
 Array = np.ndarray[Any, Any]
 
+_LOWEST = np.finfo(np.float64).min
+
 
 @dataclass(frozen=True, slots=True)
 class NextToken:
@@ -50,16 +52,15 @@ def choose(logits: Array, pick: Callable[[Array], int] | None = None) -> NextTok
     ``pick`` chooses by the log-probabilities; without it, the most likely token is chosen, the
     lowest id among equals. The numbers are those of the model's own distribution.
     """
-    scores = logits.astype(np.float64)
-    shifted = scores - scores.max()
-    logprobs = shifted - math.log(np.exp(shifted).sum())
-    chosen = int(scores.argmax()) if pick is None else pick(logprobs)
-    probabilities = np.exp(logprobs)
+    logprobs = logits.astype(np.float64)
+    logprobs -= logprobs.max()
+    weights = np.exp(logprobs)
+    total = float(weights.sum())
     # A probability of 0 adds nothing to the entropy, although its logarithm is infinite.
-    terms = np.multiply(
-        probabilities, logprobs, where=probabilities != 0, out=np.zeros_like(scores)
-    )
-    return NextToken(chosen, _finite(logprobs[chosen]), _finite(0.0 - terms.sum()), logprobs)
+    mean = float(weights @ np.maximum(logprobs, _LOWEST)) / total
+    logprobs -= math.log(total)
+    chosen = int(logits.argmax()) if pick is None else pick(logprobs)
+    return NextToken(chosen, _finite(logprobs[chosen]), _finite(math.log(total) - mean), logprobs)
 
 
 def likeliest(logprobs: Array, count: int, text_of: Callable[[int], str]) -> tuple[TopToken, ...]:
