@@ -113,8 +113,8 @@ class Settings(BaseSettings):
 class ProcessSettings(Settings):
     """Settings of a process that serves calls: its address, its end, its log and its metrics."""
 
-    address: Annotated[str, _ADDRESS] = "127.0.0.1:0"
-    """Address to listen on, ``host:port`` or ``unix:/path``. Port 0 selects a free port."""
+    address: Annotated[str, _TCP_ADDRESS] = "127.0.0.1:0"
+    """Address to listen on, ``host:port``. Port 0 selects a free port."""
 
     tls_cert_file: Path | None = None
     """Path to the server's certificate chain, in PEM. Requires ``tls_key_file``. Without it the
@@ -154,6 +154,9 @@ class ServiceSettings(ProcessSettings):
     A subclass names its variables: ``model_config = settings_of("generator")`` reads
     ``SCAAR_GENERATOR_ADDRESS`` and so on.
     """
+
+    address: Annotated[str, _ADDRESS] = "127.0.0.1:0"
+    """Address to listen on, ``host:port`` or ``unix:/path``. Port 0 selects a free port."""
 
     health_address: Annotated[str | None, _ADDRESS] = None
     """Additional address, ``host:port``, that serves health checks only, in plaintext and without

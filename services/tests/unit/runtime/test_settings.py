@@ -169,6 +169,14 @@ def test_an_invalid_address_is_named_with_its_source(
         assert caught.value.message == f"{variable}: must be host:port, not {address!r}"
 
 
+@pytest.mark.parametrize("cls", [GatewaySettings, ConsoleSettings])
+def test_only_the_servers_of_grpc_listen_on_unix_sockets(cls: type[ProcessSettings]) -> None:
+    address = "unix:/run/scaar"
+    assert ExampleSettings.read(address=address).address == address
+    with pytest.raises(InvalidRequest, match=f"--address: must be host:port, not '{address}'"):
+        cls.read(address=address)
+
+
 def test_a_url_of_traces_without_the_id_of_the_trace_is_rejected() -> None:
     url = "https://traces.example.com/{trace_id}?all"
     assert ConsoleSettings.read(trace_url=url).trace_url == url
