@@ -64,6 +64,15 @@ WRONG: dict[str, dict[str, Any]] = {
     "/console/settings/trace_url: 'https://traces.example.org/' does not match pattern": {
         "console": {"settings": {"trace_url": "https://traces.example.org/"}}
     },
+    "/evaluator/settings/scorer_targets/permuted: 'permuted' does not match pattern": {
+        "evaluator": {"settings": {"scorer_targets": {"permuted": "permuted"}}}
+    },
+    "/evaluator/settings/scorer_targets: additional properties 'shuffled' not allowed": {
+        "evaluator": {"settings": {"scorer_targets": {"shuffled": "dns:///orchestrator:50051"}}}
+    },
+    "/contributionModel/target: 'dns:///triton' does not match pattern": {
+        "contributionModel": {"server": "external", "target": "dns:///triton"}
+    },
     "/gateway/ingress/hosts/0": {"gateway": {"ingress": {"hosts": ["https://scaar.example.org"]}}},
     "/gateway/httpRoute/timeout": {"gateway": {"httpRoute": {"timeout": "a minute"}}},
     "/orchestrator/records/content: value must be one of": {

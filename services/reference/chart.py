@@ -15,6 +15,7 @@ from reference.settings import docstrings
 from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
 from scaar.runtime.settings import ProcessSettings, Settings
+from scaar.runtime.targets import PATTERN
 
 CHART = "helm/scaar"
 COPIES: Mapping[str, str] = {
@@ -59,6 +60,8 @@ def updated_schema(text: str) -> str:
     schema = json.loads(text)
     for service in ServiceName:
         schema["$defs"][f"{key_of(service)}Settings"] = _settings(settings_class(service))
+    of_triton = schema["properties"]["contributionModel"]["properties"]["target"]
+    of_triton["pattern"] = f"^$|{PATTERN}"
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -71,9 +74,10 @@ def key_of(service: ServiceName) -> str:
 def _settings(cls: type[Settings]) -> dict[str, object]:
     shared = (base for base in cls.__mro__ if issubclass(base, ProcessSettings))
     descriptions = {name: text for base in shared for name, text in docstrings(base).items()}
-    properties = cls.model_json_schema()["properties"]
+    schema = cls.model_json_schema()
+    properties, defined = schema["properties"], schema.get("$defs", {})
     fields = {
-        name: {"description": plain(descriptions[name]), **_shape(properties[name])}
+        name: {"description": plain(descriptions[name]), **_shape(properties[name], defined)}
         for name in cls.model_fields
         if name not in SET_BY_CHART and "writeOnly" not in json.dumps(properties[name])
     }
@@ -85,12 +89,16 @@ def _settings(cls: type[Settings]) -> dict[str, object]:
     }
 
 
-def _shape(field: Mapping[str, Any]) -> dict[str, object]:
+def _shape(field: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, object]:
     """Return the JSON Schema of a value; null is not allowed, an unset value is omitted."""
     (shape,) = (each for each in field.get("anyOf", [field]) if each.get("type") != "null")
     found = {key: shape[key] for key in _SHAPE if key in shape}
     if shape.get("type") == "object":
-        found["additionalProperties"] = _shape(shape["additionalProperties"])
+        inner = _shape(shape["additionalProperties"], defined)
+        found["additionalProperties"] = inner
+        if names := shape.get("propertyNames"):
+            keys = "|".join(_resolved({"$defs": defined}, names)["enum"])
+            found |= {"patternProperties": {f"^({keys})$": inner}, "additionalProperties": False}
     return found
 
 

@@ -8,7 +8,7 @@ import types
 import typing
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import SecretStr
@@ -94,6 +94,8 @@ def _kinds(annotation: Any) -> tuple[Any, ...]:
 
 
 def _described(kind: Any) -> str:
+    if typing.get_origin(kind) is Annotated:
+        return _WORDS[typing.get_args(kind)[0]]
     if typing.get_origin(kind) is Literal:
         return " or ".join(f"`{choice}`" for choice in typing.get_args(kind))
     if isinstance(kind, type) and issubclass(kind, enum.Enum):

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -19,7 +19,7 @@ from pydantic_settings import (
 from scaar.core.errors import AlreadyExists, InvalidRequest, Violation
 from scaar.runtime.addresses import is_address
 from scaar.runtime.config_file import ConfigFile, config_in_use
-from scaar.runtime.targets import check_target
+from scaar.runtime.targets import PATTERN, check_target
 
 
 def _target(target: str, *, others: tuple[str, ...] = ()) -> str:
@@ -37,7 +37,9 @@ def _target(target: str, *, others: tuple[str, ...] = ()) -> str:
     return target
 
 
-Target = Annotated[str, AfterValidator(_target)]
+Target = Annotated[
+    str, AfterValidator(_target), WithJsonSchema({"type": "string", "pattern": PATTERN})
+]
 """A setting with the target of a service."""
 EmbeddableTarget = Annotated[str, AfterValidator(partial(_target, others=("embedded",)))]
 """A setting with the target of a service, or ``embedded``."""

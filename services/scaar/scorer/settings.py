@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scaar.runtime.settings import ServiceSettings, settings_of
+from scaar.runtime.settings import ServiceSettings, Target, settings_of
 from scaar.scorer.validation import MAX_WORDS_OF_CALL
 
 
@@ -50,7 +50,7 @@ class ScorerSettings(ServiceSettings):
     """Maximum number of text pairs that wait for a batch; for ``triton``, of pairs in progress. A
     call that would exceed the limit is rejected with RESOURCE_EXHAUSTED."""
 
-    triton_target: str | None = None
+    triton_target: Target | None = None
     """Address of the Triton server's gRPC port, ``dns:///host:8001``. Required for ``triton``."""
 
     triton_tls: bool = False

@@ -1,6 +1,7 @@
 """The generated parts of the chart are up to date, and its schema describes every value."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from reference.chart import CHART, COPIES, SET_BY_CHART, chart_files, key_of, up
 from scaar import __version__
 from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
+from scaar.runtime.targets import PATTERN
 
 FOLDER = ROOT / CHART
 # What Kubernetes has schemas of its own for, which the chart passes on.
@@ -96,6 +98,18 @@ def test_a_setting_has_its_range_in_the_schema() -> None:
     of_generator = schema["$defs"]["generatorSettings"]["properties"]
     inner = {"type": "object", "additionalProperties": {"type": "number"}}
     assert of_generator["recommended"]["additionalProperties"] == inner
+
+
+def test_a_target_has_its_form_in_the_schema() -> None:
+    schema = json.loads(updated_schema((FOLDER / "values.schema.json").read_text()))
+    targets = schema["$defs"]["evaluatorSettings"]["properties"]["scorer_targets"]
+    target = {"type": "string", "pattern": PATTERN}
+    assert targets["patternProperties"] == {"^(permuted|constant|idf)$": target}
+    assert targets["additionalProperties"] is False
+    of_triton = schema["properties"]["contributionModel"]["properties"]["target"]["pattern"]
+    assert re.search(of_triton, "")
+    assert re.search(of_triton, "dns:///triton:8001")
+    assert not re.search(of_triton, "dns:///triton")
 
 
 def test_the_chart_has_the_version_of_the_package() -> None:

@@ -17,6 +17,7 @@ from scaar.runtime.settings import (
     settings_of,
     variable_of,
 )
+from scaar.scorer.settings import ScorerSettings
 
 
 class ExampleSettings(ServiceSettings):
@@ -124,6 +125,7 @@ def test_a_section_has_the_name_of_the_service() -> None:
     [
         *((OrchestratorSettings, f"{each}_target", "host") for each in ("scorer", "retriever")),
         (EvaluatorSettings, "orchestrator_target", "nowhere"),
+        (ScorerSettings, "triton_target", "triton"),
         (GatewaySettings, "orchestrator_target", "embedded"),
         (ConsoleSettings, "records_target", "host"),
     ],

@@ -1,7 +1,9 @@
+import re
+
 import pytest
 
 from scaar.core.errors import InvalidRequest
-from scaar.runtime.targets import check_target
+from scaar.runtime.targets import PATTERN, check_target
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ from scaar.runtime.targets import check_target
 )
 def test_a_target_of_grpc_is_accepted(target: str) -> None:
     check_target(target)
+    assert re.search(PATTERN, target)
 
 
 @pytest.mark.parametrize(
@@ -48,3 +51,4 @@ def test_an_error_says_what_to_write(target: str, advice: str) -> None:
         check_target(target, field="address")
     assert [each.field for each in caught.value.violations] == ["address"]
     assert advice in str(caught.value)
+    assert not re.search(PATTERN, target) or target in ("host:0", "host:65536")
