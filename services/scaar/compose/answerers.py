@@ -6,7 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scaar.compose.indexes import ensure_lab_index, indexes_are_local
-from scaar.compose.loop import build_catalog, build_loop, open_control_loops, read_policies
+from scaar.compose.loop import (
+    build_catalog,
+    build_loop,
+    open_control_loops,
+    open_files,
+    read_policies,
+)
 from scaar.compose.ports import open_ports
 from scaar.compose.targets import EMBEDDED, open_service_channel
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
@@ -79,6 +85,7 @@ async def open_answerers(
             from scaar.scorer.controls.factory import control_is_installed
 
             settings = OrchestratorSettings.read()
+            files = open_files(settings)
             ports = await stack.enter_async_context(_open_lab_ports(settings, breakers))
             from scaar.evaluator.execution.generation_cache import CachedGenerator
 
@@ -86,8 +93,10 @@ async def open_answerers(
             caching = replace(ports, generator=CachedGenerator(ports.generator))
             found = [
                 Answerers(
-                    build_loop(each, settings),
-                    await stack.enter_async_context(open_control_loops(each, settings, controls)),
+                    build_loop(each, settings, files=files),
+                    await stack.enter_async_context(
+                        open_control_loops(each, settings, controls, files=files)
+                    ),
                 )
                 for each in (ports, caching)
             ]
@@ -109,8 +118,9 @@ async def open_orchestrator(
     ``artefacts`` are tuned policies beside those of the settings.
     """
     settings = OrchestratorSettings.read()
+    files = open_files(settings, artefacts)
     async with _open_lab_ports(settings, breakers) as ports:
-        loop = build_loop(ports, settings, artefacts=artefacts)
+        loop = build_loop(ports, settings, files=files)
         yield loop, build_catalog(ports, loop)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scaar import __version__
@@ -16,6 +16,7 @@ from scaar.core.gates import QuestionGate
 from scaar.core.gates.skr import SkrGate
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
+from scaar.core.loop.loop_files import LoopFiles
 from scaar.core.loop.shadow import ShadowSampling
 from scaar.core.observers import (
     UNOBSERVED_CAPACITY,
@@ -33,20 +34,39 @@ from scaar.runtime.readiness import Need
 from scaar.wire import generator, query_builder
 
 
+@dataclass(frozen=True, slots=True)
+class OrchestratorFiles:
+    """The content of the files that an orchestrator's settings name."""
+
+    loop: LoopFiles
+    policies: TunedPolicies
+
+
+def open_files(
+    settings: OrchestratorSettings, artefacts: Sequence[PolicyArtefact] = ()
+) -> OrchestratorFiles:
+    """Return the files of an orchestrator; open them before a model, which takes longer.
+
+    ``artefacts`` are tuned policies beside those of the settings.
+
+    Raises:
+        InvalidRequest: a file cannot be used; names its setting.
+        CapabilityMissing: the libraries of the gate's encoder are not installed.
+    """
+    files = LoopFiles(open_gate(settings), read_filter(settings), open_counts(settings))
+    return OrchestratorFiles(files, read_policies(settings, artefacts))
+
+
 def build_loop(
     ports: Ports,
     settings: OrchestratorSettings,
     *,
+    files: OrchestratorFiles,
     observer: CapacityObserver = UNOBSERVED_CAPACITY,
     policy_observer: PolicyObserver = UNOBSERVED_POLICIES,
-    artefacts: Sequence[PolicyArtefact] = (),
 ) -> AdaptiveLoop:
-    """Return the loop over the ports, with the settings.
-
-    ``artefacts`` are tuned policies beside those of the settings.
-    """
-    gate, policies = open_gate(settings), read_policies(settings, artefacts)
-    counts = open_counts(settings)
+    """Return the loop over the ports, with the settings and their files."""
+    policies = files.policies
     for each in policies.values():
         policy_observer.on_tuned_policy(each.name, each.expected)
     shadow = None
@@ -55,7 +75,7 @@ def build_loop(
             policies,
             settings.shadow_policy,
             settings.shadow_share,
-            corpus_counts=counts is not None,
+            corpus_counts=files.loop.corpus_counts is not None,
             observer=policy_observer,
         )
     limits = CapacityLimits(
@@ -67,9 +87,9 @@ def build_loop(
     return AdaptiveLoop(
         ports,
         draft_ahead=settings.draft_ahead,
-        gate=gate,
-        sentence_filter=read_filter(settings),
-        corpus_counts=counts,
+        gate=files.loop.gate,
+        sentence_filter=files.loop.sentence_filter,
+        corpus_counts=files.loop.corpus_counts,
         policies=policies,
         shadow=shadow,
         capacity=capacity,
@@ -184,7 +204,7 @@ async def open_control_loops(
     settings: OrchestratorSettings,
     controls: Sequence[Control],
     *,
-    artefacts: Sequence[PolicyArtefact] = (),
+    files: OrchestratorFiles,
 ) -> AsyncIterator[Mapping[Control, AdaptiveLoop]]:
     """Open a loop for each control of the scorer, over the same model and index."""
     from scaar.scorer.controls.factory import open_control
@@ -194,7 +214,7 @@ async def open_control_loops(
         for control in controls:
             scorer = await stack.enter_async_context(open_control(control, ports.scorer))
             controlled = replace(ports, scorer=scorer)
-            loops[control] = build_loop(controlled, settings, artefacts=artefacts)
+            loops[control] = build_loop(controlled, settings, files=files)
         yield loops
 
 

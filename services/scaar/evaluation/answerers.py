@@ -12,6 +12,7 @@ from scaar.compose import (
     indexes_are_local,
     open_answerer,
     open_control_loops,
+    open_files,
     open_ports,
 )
 from scaar.core.controls import Control
@@ -44,10 +45,11 @@ async def open_answerers(
             )
             return
         settings = OrchestratorSettings.read()
+        files = open_files(settings, artefacts)
         ports = await enter(open_ports(settings))
         if cache_generations:
             ports = replace(ports, generator=CachedGenerator(ports.generator))
         if settings.retriever_target == EMBEDDED and indexes_are_local():
             await ensure_lab_index(LAB_SEED if lab_world is None else lab_world)
-        loops = await enter(open_control_loops(ports, settings, controls, artefacts=artefacts))
-        yield Answerers(build_loop(ports, settings, artefacts=artefacts), loops)
+        loops = await enter(open_control_loops(ports, settings, controls, files=files))
+        yield Answerers(build_loop(ports, settings, files=files), loops)

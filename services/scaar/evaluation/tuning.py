@@ -13,6 +13,7 @@ from scaar.compose import (
     build_loop,
     ensure_lab_index,
     indexes_are_local,
+    open_files,
     open_ports,
 )
 from scaar.core.errors import InvalidRequest
@@ -161,6 +162,7 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
         (Label.WRONG, Label.BENEFIT) if options.in_lab else (Label.BENEFIT,)
     )
     settings = OrchestratorSettings.read()
+    files = open_files(settings)
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(settings))
         model = await ports.generator.describe_model()
@@ -181,10 +183,10 @@ async def tune(options: TuningOptions, progress: "RunProgress") -> Tuned:
             for each in options.samples:
                 if each.kind is LAB:
                     await ensure_lab_index(each.origin.seed)
-        uncached = build_loop(ports, settings)
+        uncached = build_loop(ports, settings, files=files)
         cached = CachedGenerator(ports.generator, max_cached=MAX_GENERATIONS)
         ports = replace(ports, generator=cached)
-        answerer = build_loop(ports, settings)
+        answerer = build_loop(ports, settings, files=files)
         samples = [await _sample(each, options, answerer) for each in options.samples]
         catalog = build_catalog(ports, answerer)
         conditions = await _conditions(catalog, samples, candidates)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.rule import Rule
 
 from scaar.cli.ask.commands import answer_with_trace
-from scaar.compose import LAB_SEED, build_loop, ensure_lab_index, open_ports, read_policies
+from scaar.compose import LAB_SEED, build_loop, ensure_lab_index, open_files, open_ports
 from scaar.core.distributions import lab_required
 from scaar.core.plurals import counted
 from scaar.core.types import Answer, AnswerRequest, PolicyRequest
@@ -49,11 +49,12 @@ async def _demo(console: Console) -> None:
     )
     console.print(f"\n  [bold]{question.question}[/]\n")
     settings = OrchestratorSettings.read()
+    files = open_files(settings)
     async with open_ports(settings) as ports:
         with console.status("indexing the lab's passages"):
             index = await ensure_lab_index()
         console.print(f"Index [bold]{index.name}[/]: {counted(index.passages, 'passage')}.\n")
-        answerer, tuned = build_loop(ports, settings), read_policies(settings)
+        answerer, tuned = build_loop(ports, settings, files=files), files.policies
         policies = {
             "scaar": "with adaptive retrieval",
             **dict.fromkeys(tuned, "with a policy tuned on this model"),

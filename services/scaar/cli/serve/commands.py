@@ -225,6 +225,7 @@ async def _open_servicer(
                     yield servicer
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
+            files = compose.open_files(settings)
             async with compose.open_ports(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
@@ -233,6 +234,7 @@ async def _open_servicer(
                 loop = compose.build_loop(
                     limited,
                     settings,
+                    files=files,
                     observer=telemetry.capacity,
                     policy_observer=telemetry.policies,
                 )

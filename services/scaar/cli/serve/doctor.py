@@ -22,6 +22,7 @@ from scaar.compose import (
     build_loop,
     open_catalog,
     open_embedded_indexes,
+    open_files,
     open_generator,
     open_ports,
     open_scorer,
@@ -188,8 +189,9 @@ async def _check_tuned_policies(
                 async with open_catalog(target) as catalog:
                     found = await catalog.list_policies()
         elif tuned or not checks.failed:
+            files = open_files(settings)
             async with open_ports(settings) as ports:
-                loop = build_loop(ports, settings)
+                loop = build_loop(ports, settings, files=files)
                 found = await build_catalog(ports, loop).list_policies()
     except ScaarError as error:
         if not checks.failed:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scaar.compose.loop import build_loop
+from scaar.compose.loop import build_loop, open_files
 from scaar.core.errors import CapabilityMissing, InvalidRequest
-from scaar.core.loop.loop import Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import AnswerRequest, AnswerStarted, PolicyRequest
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.query_builder.local import LocalQueryBuilder
@@ -120,27 +120,31 @@ def ports() -> Ports:
     )
 
 
+def loop_of(settings: OrchestratorSettings) -> AdaptiveLoop:
+    return build_loop(ports(), settings, files=open_files(settings))
+
+
 async def test_an_orchestrator_answers_with_the_file_of_its_settings(counts: Path) -> None:
-    loop = build_loop(ports(), OrchestratorSettings(corpus_counts_file=counts))
+    loop = loop_of(OrchestratorSettings(corpus_counts_file=counts))
     request = AnswerRequest("Where was Ada Lovelace born?", PolicyRequest("quco"))
     started = await anext(loop.stream_answer(request))
     assert isinstance(started, AnswerStarted)
     header = json.loads(counts.read_bytes().partition(b"\n")[0])
     assert started.provenance.corpus_counts_digest == header["sha256"]
     with pytest.raises(CapabilityMissing, match="needs a file of corpus counts"):
-        await anext(build_loop(ports(), OrchestratorSettings()).stream_answer(request))
+        await anext(loop_of(OrchestratorSettings()).stream_answer(request))
 
 
 def test_a_missing_or_damaged_file_is_an_error_at_start(counts: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"corpus_counts_file: .*none\.counts cannot be read"):
-        build_loop(ports(), OrchestratorSettings(corpus_counts_file=tmp_path / "none.counts"))
+        loop_of(OrchestratorSettings(corpus_counts_file=tmp_path / "none.counts"))
     damaged = tmp_path / "damaged.counts"
     damaged.write_bytes(counts.read_bytes()[:-1])
     with pytest.raises(InvalidRequest, match=r"corpus_counts_file: .*damaged\.counts: is damaged"):
-        build_loop(ports(), OrchestratorSettings(corpus_counts_file=damaged))
+        loop_of(OrchestratorSettings(corpus_counts_file=damaged))
 
 
 def test_a_second_policy_by_counts_needs_the_file_at_start(counts: Path) -> None:
     with pytest.raises(InvalidRequest, match="needs corpus_counts_file"):
-        build_loop(ports(), OrchestratorSettings(shadow_policy="quco"))
-    build_loop(ports(), OrchestratorSettings(shadow_policy="quco", corpus_counts_file=counts))
+        loop_of(OrchestratorSettings(shadow_policy="quco"))
+    loop_of(OrchestratorSettings(shadow_policy="quco", corpus_counts_file=counts))

@@ -397,3 +397,25 @@ def test_a_process_with_a_full_output_ends_without_a_traceback(
         )
     assert ran.returncode == FAILURE
     assert ran.stderr == "scaar: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("setting", ["gate_file", "sentence_filter_file", "corpus_counts_file"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ask", "Who?"),
+        ("demo",),
+        ("eval", "run", "--dataset", "lab", "--limit", "1"),
+        ("serve", "orchestrator", "--address", "127.0.0.1:0"),
+    ],
+    ids=" ".join,
+)
+def test_a_file_of_the_settings_is_opened_before_a_model(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: tuple[str, ...], setting: str
+) -> None:
+    monkeypatch.setenv("SCAAR_GENERATOR_MODEL", str(tmp_path / "no model"))
+    monkeypatch.setenv(f"SCAAR_ORCHESTRATOR_{setting.upper()}", str(tmp_path / "no file"))
+    out = ("--out", str(tmp_path / "out")) if command[0] == "eval" else ()
+    ran = run_scaar(*command, *out)
+    assert ran.status == USAGE
+    assert f"{tmp_path / 'no file'} cannot be read: No such file" in ran.err
