@@ -8,14 +8,16 @@ use the settings ``SCAAR_*`` and the indexes of ``SCAAR_HOME``, and need the ext
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from scaar.client import Client, SyncClient
+from scaar.client.open_state import OpenState
 from scaar.client.requests import each_of
 from scaar.client.sync_client import open_in_thread
 from scaar.compose import open_orchestrator, read_breakers
 from scaar.core.errors import StreamIncomplete
 from scaar.core.loop.loop import AdaptiveLoop
+from scaar.core.ports import Catalog
 from scaar.core.types import (
     Answer,
     AnswerEvent,
@@ -42,12 +44,11 @@ async def open_client(
     artefacts = [read_artefact(Path(each)) for each in each_of(policy_files)]
     opening = open_orchestrator(breakers=read_breakers(), artefacts=artefacts)
     async with opening as (loop, catalog):
-        parts = _WhileOpen(_EmbeddedAnswerer(loop)), _WhileOpen(catalog)
+        state = OpenState()
         try:
-            yield Client(*parts)
+            yield Client(_EmbeddedAnswerer(loop, state), cast(Catalog, _WhileOpen(catalog, state)))
         finally:
-            for each in parts:
-                each.closed = True
+            state.closed = True
 
 
 def open_sync_client(
@@ -61,32 +62,37 @@ def open_sync_client(
 
 
 class _WhileOpen:
-    """A part of a client, whose methods raise ``RuntimeError`` once it is closed."""
+    """A part of a client, whose coroutines raise ``RuntimeError`` once it is closed."""
 
-    def __init__(self, part: object) -> None:
-        self._part = part
-        self.closed = False
+    def __init__(self, part: object, state: OpenState) -> None:
+        self._part, self._state = part, state
 
     def __getattr__(self, name: str) -> Any:
-        if self.closed:
-            raise RuntimeError("the client is closed")
-        return getattr(self._part, name)
+        async def call(*given: Any) -> Any:
+            with self._state.required():
+                return await getattr(self._part, name)(*given)
+
+        return call
 
 
 class _EmbeddedAnswerer:
-    """A loop that also returns an answer without its events."""
+    """A loop that also returns an answer without its events, while its client is open."""
 
-    def __init__(self, loop: AdaptiveLoop) -> None:
-        self._loop = loop
+    def __init__(self, loop: AdaptiveLoop, state: OpenState) -> None:
+        self._loop, self._state = loop, state
 
-    def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        return self._loop.stream_answer(request)
+    async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
+        with self._state.required():
+            async with aclosing(self._loop.stream_answer(request)) as events:
+                async for event in events:
+                    yield event
 
     async def judge_draft(self, request: JudgeDraftRequest) -> DraftJudgement:
-        return await self._loop.judge_draft(request)
+        with self._state.required():
+            return await self._loop.judge_draft(request)
 
     async def answer(self, request: AnswerRequest) -> Answer:
-        async with aclosing(self._loop.stream_answer(request)) as events:
+        async with aclosing(self.stream_answer(request)) as events:
             async for event in events:
                 if isinstance(event, AnswerFinished):
                     return event.answer

@@ -1,13 +1,14 @@
 """The channel of a client: its target, credentials and metadata, checked before it is opened."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 import grpc
 
+from scaar.client.open_state import OpenState
 from scaar.client.requests import sendable_metadata
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.value_types import wrong_path, wrong_types
@@ -55,25 +56,47 @@ class Connection:
 
 
 class ClientChannel(WrappedChannel):
-    """Channel whose calls raise ``RuntimeError`` once it is closed."""
+    """Channel whose calls raise ``RuntimeError`` once it is closed, those in progress too."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         super().__init__(channel)
-        self._closed = False
+        self._state = OpenState()
 
     async def close(self, grace: float | None = None) -> None:
-        self._closed = True
+        self._state.closed = True
         await super().close(grace)
 
     def _multi_callable(self, kind: str, *method: Any, **options: Any) -> Callable[..., Any]:
         start = getattr(self._channel, kind)(*method, **options)
 
-        def begin(*request: Any, **given: Any) -> Any:
-            if self._closed:
-                raise RuntimeError("the client is closed")
-            return start(*request, **given)
+        def begin(*request: Any, **given: Any) -> _ClientCall:
+            with self._state.required():
+                return _ClientCall(start(*request, **given), self._state)
 
         return begin
+
+
+class _ClientCall:
+    """Call of a client; it can be used like a call of grpc.aio."""
+
+    def __init__(self, call: Any, state: OpenState) -> None:
+        self._call, self._state = call, state
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._call, name)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._answer().__await__()
+
+    async def __aiter__(self) -> AsyncGenerator[Any, None]:
+        with self._state.required():
+            async with aclosing(aiter(self._call)) as messages:
+                async for message in messages:
+                    yield message
+
+    async def _answer(self) -> Any:
+        with self._state.required():
+            return await self._call
 
 
 @asynccontextmanager

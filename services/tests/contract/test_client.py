@@ -619,6 +619,36 @@ async def test_a_call_of_a_closed_client_says_that_it_is_closed() -> None:
         await scaar.list_indexes()
 
 
+async def test_a_call_in_progress_when_the_client_closes_says_that_it_is_closed() -> None:
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+
+    async def stream(scaar: Client) -> None:
+        async with scaar.stream_answer("Where?") as events:
+            async for _ in events:
+                pass
+
+    async with serving(OrchestratorServicer(answerer)) as (_, target):
+        async with open_client(target) as scaar:
+            calls = [asyncio.create_task(each) for each in (scaar.answer("Where?"), stream(scaar))]
+            while answerer.opened < len(calls):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        for call in calls:
+            with pytest.raises(RuntimeError, match="the client is closed"):
+                await call
+        await closed(answerer)
+
+
+async def test_a_cancelled_call_of_a_client_that_closes_is_cancelled() -> None:
+    answerer = ScriptedAnswerer(endless, delay_s=0.01)
+    async with asking(answerer) as scaar:
+        call = asyncio.create_task(scaar.answer("Where?"))
+        while not answerer.opened:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
 async def test_a_stream_is_not_iterated_after_its_block() -> None:
     async with asking(ScriptedAnswerer(script)) as scaar:
         async with scaar.stream_answer("Where?") as events:

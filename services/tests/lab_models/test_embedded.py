@@ -39,6 +39,26 @@ async def test_the_embedded_clients_answer_search_and_describe(
     assert await asyncio.to_thread(in_a_thread) == (answer.answer, ids)
 
 
+async def test_a_call_in_progress_when_an_embedded_client_closes_says_that_it_is_closed() -> None:
+    begun = asyncio.Event()
+
+    async def stream(client: Client) -> None:
+        async with client.stream_answer("Who directed Glass Harbor?") as events:
+            async for _ in events:
+                begun.set()
+
+    async with open_client() as client:
+        await client.search("Where?")
+        calls = [
+            asyncio.create_task(each)
+            for each in (client.answer("Who directed Silent River?"), stream(client))
+        ]
+        await begun.wait()
+    for call in calls:
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            await call
+
+
 async def test_a_call_of_a_closed_embedded_client_says_that_it_is_closed() -> None:
     async with open_client() as client:
         await client.search("Where?")
