@@ -1,6 +1,5 @@
 """The application: OpenAI-compatible HTTP, search and health."""
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -132,7 +131,7 @@ def _add_health(app: FastAPI, orchestrator: Orchestrator, readiness: Readiness) 
 def _add_models(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySettings) -> None:
     async def listed(request: Request) -> list[ModelName]:
         catalog = _caller(orchestrator, request).catalog
-        policies, indexes = await asyncio.gather(catalog.list_policies(), catalog.list_indexes())
+        policies, indexes = await catalog.list_both()
         return list(model_names(policies, indexes, default_index=settings.default_index))
 
     @app.get("/v1/models", tags=["models"], summary="Policies and indexes as models")

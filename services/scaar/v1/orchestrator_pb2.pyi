@@ -612,12 +612,19 @@ class ListPoliciesRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    WITH_INDEXES_FIELD_NUMBER: _builtins.int
+    with_indexes: _builtins.bool
+    """Returns the indexes of ListIndexes too, which limits of rate count as one call. UNAVAILABLE if
+    the retriever cannot be reached.
+    """
     def __init__(
         self,
+        *,
+        with_indexes: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["with_indexes", b"with_indexes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -630,20 +637,26 @@ class ListPoliciesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     POLICIES_FIELD_NUMBER: _builtins.int
+    INDEXES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def policies(self) -> _containers.RepeatedCompositeFieldContainer[Global___PolicyDescription]:
         """The published policies in the order of the documentation, those of installed packages, and the
         tuned policies.
         """
 
+    @_builtins.property
+    def indexes(self) -> _containers.RepeatedCompositeFieldContainer[_retriever_pb2.IndexDescription]:
+        """The indexes, as ListIndexes returns them. Empty without `with_indexes`."""
+
     def __init__(
         self,
         *,
         policies: _abc.Iterable[Global___PolicyDescription] | None = ...,
+        indexes: _abc.Iterable[_retriever_pb2.IndexDescription] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["policies", b"policies"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["indexes", b"indexes", "policies", b"policies"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

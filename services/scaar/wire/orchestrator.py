@@ -118,10 +118,13 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
     async def ListPolicies(
         self, request: pb.ListPoliciesRequest, context: Context
     ) -> pb.ListPoliciesResponse:
+        catalog = self._required_catalog()
         with _own_refusals():
-            policies = await self._required_catalog().list_policies()
+            policies = await catalog.list_policies()
+            indexes = await catalog.list_indexes() if request.with_indexes else ()
         return pb.ListPoliciesResponse(
-            policies=[to_pb(policy, pb.PolicyDescription) for policy in policies]
+            policies=[to_pb(policy, pb.PolicyDescription) for policy in policies],
+            indexes=[to_pb(index, retriever_pb2.IndexDescription) for index in indexes],
         )
 
     async def ListIndexes(
@@ -281,10 +284,27 @@ class RemoteCatalog(RemoteService):
     _LIMITS = _LIMITS
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
+        policies, _ = await self._list(with_indexes=False)
+        return policies
+
+    async def list_both(
+        self,
+    ) -> tuple[tuple[PolicyDescription, ...], tuple[IndexDescription, ...]]:
+        """Return the policies and the indexes, by one call."""
+        policies, indexes = await self._list(with_indexes=True)
+        # An earlier version returns no indexes with the policies.
+        return policies, indexes or await self.list_indexes()
+
+    async def _list(
+        self, *, with_indexes: bool
+    ) -> tuple[tuple[PolicyDescription, ...], tuple[IndexDescription, ...]]:
         return await self._call(
             "ListPolicies",
-            pb.ListPoliciesRequest(),
-            lambda found: tuple(from_pb(each, PolicyDescription) for each in found.policies),
+            pb.ListPoliciesRequest(with_indexes=with_indexes),
+            lambda found: (
+                tuple(from_pb(each, PolicyDescription) for each in found.policies),
+                tuple(from_pb(each, IndexDescription) for each in found.indexes),
+            ),
         )
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:

@@ -39,6 +39,7 @@ from scaar.core.types import (
 from scaar.core.validation import MAX_MESSAGES
 from scaar.gateway.settings import GatewaySettings
 from scaar.query_builder.local import LocalQueryBuilder
+from scaar.runtime.settings import ServiceSettings
 from scaar.testing.fakes import (
     InMemoryRetriever,
     ScriptedAnswerer,
@@ -475,6 +476,21 @@ async def test_the_models_are_policies_and_indexes() -> None:
     assert {"scaar/flare", "scaar/flare@mine", "scaar/no_retrieval"} < set(names)
     # What the model cannot serve, and an index for a policy that never retrieves, are not models.
     assert not {"scaar/dragin", "scaar/no_retrieval@mine"} & set(names)
+
+
+async def test_a_list_of_models_is_one_call_of_the_tenant() -> None:
+    retriever = InMemoryRetriever({"mine": PASSAGES})
+    ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
+    limits = ServiceSettings(tenant_calls_per_s=0.001, tenant_burst=1, stop_grace_s=0.0)
+    async with (
+        gateway_before(
+            ScriptedAnswerer(cited_answer), PortsCatalog(ports, version="1"), orchestrator=limits
+        ) as url,
+        AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
+    ):
+        assert "scaar/flare@mine" in [each.id async for each in client.models.list()]
+        with pytest.raises(openai.RateLimitError):
+            await client.models.list()
 
 
 def test_settings_are_read_from_their_variables(monkeypatch: pytest.MonkeyPatch) -> None:
