@@ -11,7 +11,7 @@ import typer
 
 from scaar import __version__
 from scaar.cli.lazy import lazy_group
-from scaar.cli.settings import use_config
+from scaar.cli.settings import sources_reported, use_config
 from scaar.cli.standard_output import CheckedOutput, OutputClosed, OutputFailed
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.runtime.config_file import CONFIG_VARIABLE
@@ -67,7 +67,7 @@ def _before(
         print(f"scaar {__version__}")
         raise typer.Exit
     if config is not None:
-        context.call_on_close(use_config(config))
+        use_config(config)
 
 
 def main() -> None:
@@ -105,7 +105,8 @@ def _discard_output() -> None:
 
 def _run_command() -> int:
     try:
-        status = app(prog_name="scaar", standalone_mode=False)
+        with sources_reported():
+            status = app(prog_name="scaar", standalone_mode=False)
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
     except ModuleNotFoundError as error:

@@ -1,7 +1,8 @@
 """The settings of every service, and the YAML file of ``--config``."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import assert_never
 
@@ -9,7 +10,7 @@ from scaar.cli.serve.services import ServiceName
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.runtime.breaker_settings import BreakerSettings, limits_of
 from scaar.runtime.channel_security import ChannelSecurity
-from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile
+from scaar.runtime.config_file import CONFIG_VARIABLE, ConfigFile, source_of
 from scaar.runtime.settings import ProcessSettings, Settings, section_name
 
 
@@ -88,21 +89,31 @@ def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ProcessSet
     return found
 
 
-def use_config(path: Path) -> Callable[[], None]:
-    """Make this process and its children read the file; return a function that undoes it.
+def use_config(path: Path) -> None:
+    """Make this process and its children read the file.
 
     Raises:
         InvalidRequest: names every invalid setting of the file and of the environment.
     """
     config = ConfigFile.read(path.absolute())
-    read_every(config)
-    before = os.environ.get(CONFIG_VARIABLE)
     os.environ[CONFIG_VARIABLE] = str(config.path)
+    read_every(config)
 
-    def restore() -> None:
-        if before is None:
-            del os.environ[CONFIG_VARIABLE]
-        else:
+
+@contextmanager
+def sources_reported() -> Iterator[None]:
+    """Name the configuration file in errors of settings that it has, and leave it with the block.
+
+    Raises:
+        InvalidRequest: as in the block.
+    """
+    before = os.environ.get(CONFIG_VARIABLE)
+    try:
+        yield
+    except InvalidRequest as error:
+        named = [Violation(source_of(each.field), each.description) for each in error.violations]
+        raise InvalidRequest(named, detail=error.detail) from error
+    finally:
+        os.environ.pop(CONFIG_VARIABLE, None)
+        if before is not None:
             os.environ[CONFIG_VARIABLE] = before
-
-    return restore

@@ -68,6 +68,22 @@ def config_in_use() -> ConfigFile | None:
     return ConfigFile.read(Path(path)) if path else None
 
 
+def source_of(variable: str) -> str:
+    """Return the name of a setting's value: the variable, or that in the file if it is only there.
+
+    Raises:
+        InvalidRequest: the file cannot be read.
+    """
+    if not variable.startswith("SCAAR_") or os.environ.get(variable):
+        return variable
+    if (config := config_in_use()) is not None:
+        for section, fields in config.sections.items():
+            for field in fields:
+                if variable == f"SCAAR_{section}_{field}".upper():
+                    return config.named(section, field)
+    return variable
+
+
 def _listed(known: Collection[str]) -> str:
     return f"sections: {', '.join(known)}"
 

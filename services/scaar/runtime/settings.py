@@ -18,7 +18,7 @@ from pydantic_settings import (
 
 from scaar.core.errors import AlreadyExists, InvalidRequest, Violation
 from scaar.runtime.addresses import is_address
-from scaar.runtime.config_file import ConfigFile, config_in_use
+from scaar.runtime.config_file import ConfigFile, config_in_use, source_of
 from scaar.runtime.targets import PATTERN, check_target
 
 
@@ -274,7 +274,7 @@ def variable_of(cls: type[Settings], field: str) -> str:
 
 @contextmanager
 def sources_named(cls: type[Settings], flags: Mapping[str, str | None]) -> Iterator[None]:
-    """Name the flags and variables of settings that turn out to be invalid when they are used.
+    """Name the sources of settings that turn out to be invalid when they are used.
 
     Raises:
         InvalidRequest: as in the block, with the fields of the settings by their sources.
@@ -284,7 +284,7 @@ def sources_named(cls: type[Settings], flags: Mapping[str, str | None]) -> Itera
     def source(field: str) -> str:
         if field not in cls.model_fields:
             return field
-        return variable_of(cls, field) if flags.get(field) is None else _flag(field)
+        return source_of(variable_of(cls, field)) if flags.get(field) is None else _flag(field)
 
     try:
         yield

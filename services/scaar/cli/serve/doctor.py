@@ -49,6 +49,7 @@ from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.retriever.local.files import IndexFiles
 from scaar.retriever.settings import RetrieverSettings
 from scaar.runtime.channel_security import read_channel_credentials
+from scaar.runtime.config_file import source_of
 from scaar.runtime.health import wait_until_serving
 from scaar.scorer.settings import ScorerSettings
 
@@ -162,7 +163,9 @@ def _check_home(checks: _Checks, home: Path) -> None:
 
 async def _check_files(checks: _Checks, files: Iterable[FileCheck]) -> None:
     for variable, check in files:
-        await checks.run(variable, check, "Restore what this setting names, or unset it.")
+        await checks.run(
+            source_of(variable), check, "Restore what this setting names, or unset it."
+        )
 
 
 async def _check_tuned_policies(

@@ -1,6 +1,7 @@
 """``scaar --config FILE``: one file for all services, with all its errors reported together."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,42 @@ def test_all_invalid_settings_are_reported_in_one_line_with_their_source(
         "SCAAR_RETRIEVER_PRELOAD: must be JSON",
     ):
         assert f"; {wrong}" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("service", "field", "value", "problem"),
+    [
+        ("query_builder", "identities_file", "/no/where.yaml", "cannot be read"),
+        ("orchestrator", "gate_file", "/no/where.json", "cannot be read"),
+        ("generator", "ca_file", "/no/where.pem", "requires engine tgi or openai"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named_where_it_is_set(
+    path: Path, service: str, field: str, value: str, problem: str
+) -> None:
+    path.write_text(f"{service}: {{{field}: {value}, address: '127.0.0.1:0'}}\n")
+    ran = run_scaar("--config", str(path), "serve", service.replace("_", "-"))
+    assert ran.status == USAGE
+    assert ran.err.startswith(f"scaar: {path}: {service}.{field}: ")
+    assert problem in ran.err
+
+
+def test_an_address_in_use_is_reported_with_the_file(path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        path.write_text(f"query_builder: {{address: '{address}'}}\n")
+        ran = run_scaar("--config", str(path), "serve", "query-builder")
+    advice = f"choose another with {path}: query_builder.address"
+    assert ran.err == f"scaar: address {address} is already in use; {advice}\n"
+
+
+def test_a_variable_that_overrides_the_file_is_named(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_text("query_builder: {identities_file: /no/where.yaml}\n")
+    monkeypatch.setenv("SCAAR_QUERY_BUILDER_IDENTITIES_FILE", "/no/where.json")
+    ran = run_scaar("--config", str(path), "serve", "query-builder", "--address", "127.0.0.1:0")
+    assert ran.err.startswith("scaar: SCAAR_QUERY_BUILDER_IDENTITIES_FILE: ")
 
 
 def test_a_file_that_is_not_yaml_is_reported_with_line_and_column(path: Path) -> None:
