@@ -33,7 +33,10 @@ class ScaarOptions(Options):
     settings: Mapping[str, bool | int | float | str] = Field(
         default_factory=dict, description='Settings of the policy, such as {"theta": 0.3}.'
     )
-    index: str | None = Field(default=None, description="Index; default: that of the model.")
+    index: str | None = Field(
+        default=None,
+        description="Index; default: that of the model. Not used by a policy that never retrieves.",
+    )
     filters: Mapping[str, Values] = Field(
         default_factory=dict, description="Values that passages must have, by metadata field."
     )

@@ -158,7 +158,9 @@ class AnswerRequest(_message.Message):
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index, or if the caller may not read it.
+    NOT_FOUND if there is no such index, or if the caller may not read it. A policy that never
+    retrieves, such as no_retrieval, uses neither the index nor the filters, and does not check
+    whether the index exists.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
