@@ -13,6 +13,7 @@ from scaar.cli.eval.watch import watch_to_end
 from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, TableFormat, Value, print_table
 from scaar.compose import FOLDER, open_evaluator
+from scaar.core.distributions import lab_is_installed
 from scaar.core.errors import InvalidRequest
 from scaar.core.evaluations import (
     EvaluationDescription,
@@ -21,6 +22,8 @@ from scaar.core.evaluations import (
     EvaluationState,
 )
 from scaar.core.ports import Evaluator
+from scaar.core.types import AnswerStarted
+from scaar.evaluator.datasets.lab import advice_on_freedom
 from scaar.evaluator.records import Question
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the evaluation.")]
@@ -56,8 +59,25 @@ def evaluate_at(
                 continues = "continue it" if target.startswith(FOLDER) else "it continues"
                 print_notes(f"{continues}: scaar eval watch {created.id} --target {target}")
                 raise
+            if request.freedom is not None:
+                await _advise_on_freedom(evaluator, created.id)
 
     asyncio.run(evaluate())
+
+
+async def _advise_on_freedom(evaluator: Evaluator, evaluation_id: str) -> None:
+    """Print a note if the model that answered does not write free words."""
+    if not lab_is_installed():
+        return
+    page = await evaluator.list_predictions(evaluation_id, detailed=True, page_size=1)
+    models = [
+        event.provenance.model
+        for each in page.predictions
+        for event in each.events
+        if isinstance(event, AnswerStarted)
+    ]
+    if models and (advice := advice_on_freedom(models)):
+        print_notes(advice)
 
 
 def _require_service(target: str, detach: bool) -> None:

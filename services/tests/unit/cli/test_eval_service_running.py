@@ -95,6 +95,15 @@ def test_an_evaluation_is_run_listed_and_reported(target: str, tmp_path: Path) -
     )
 
 
+@pytest.mark.parametrize("freedom", [(), ("--freedom", "0.5")], ids=str)
+def test_a_model_that_writes_no_free_words_is_named(target: str, freedom: tuple[str, ...]) -> None:
+    requested = ("eval", "run", "--dataset", "lab", "--policies", "no_retrieval", "--limit", "2")
+    ran = run_scaar(*requested, *freedom, "--target", target)
+    assert ran.status == 0, ran.err
+    advice = "freedom: of the lab's models, lab-lm-free and lab-lm-free-b write free words, and "
+    assert (advice in ran.err) == bool(freedom)
+
+
 def test_the_same_request_id_is_the_same_evaluation(target: str, tmp_path: Path) -> None:
     file = questions(tmp_path / "mine.jsonl", "three")
     requested = (
