@@ -48,7 +48,14 @@ def evaluate_at(
 
     async def evaluate() -> None:
         async with open_evaluator(target, run=True) as evaluator:
-            created = await evaluator.create_evaluation(request, _sent(questions))
+            try:
+                created = await evaluator.create_evaluation(request, _sent(questions))
+            except asyncio.CancelledError:
+                print_notes(
+                    f"the evaluation may have been created: find it with scaar eval list --target "
+                    f"{target}, or run the same command with --request-id {request.request_id}"
+                )
+                raise
             if detach:
                 print(created.id)
                 return

@@ -1,9 +1,14 @@
 """``scaar eval --target`` and ``scaar db`` without a running service."""
 
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from scaar.cli.eval import service
 from scaar.testing.commands import run_scaar
 
 NOBODY = "dns:///127.0.0.1:1"
@@ -54,6 +59,30 @@ def test_a_file_without_questions_is_reported_by_its_record(tmp_path: Path) -> N
     )
     assert ran.status == 2
     assert "mine.jsonl record 1, answers: is missing" in ran.err
+
+
+def test_an_interrupted_creation_names_the_request_id_of_the_evaluation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class InterruptedEvaluator:
+        async def create_evaluation(self, *_: object) -> None:
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(60)
+
+    @asynccontextmanager
+    async def opened(*_: object, **__: object) -> AsyncIterator[InterruptedEvaluator]:
+        yield InterruptedEvaluator()
+
+    monkeypatch.setattr(service, "open_evaluator", opened)
+    ran = run_scaar(
+        *("eval", "run", "--dataset", "lab", "--policies", "no_retrieval"),
+        *("--request-id", "nightly", "--target", NOBODY),
+    )
+    assert ran.status == 130
+    assert ran.err == (
+        "the evaluation may have been created: find it with scaar eval list --target "
+        f"{NOBODY}, or run the same command with --request-id nightly\n"
+    )
 
 
 def test_an_unknown_state_is_reported() -> None:
