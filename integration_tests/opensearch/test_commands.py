@@ -61,7 +61,7 @@ def test_an_index_is_built_searched_changed_and_dropped(
     assert json.loads(listed)["engine"] == "opensearch"
     (found,) = run("search", "Japan", "--index", "geo", "--format", "json").splitlines()
     assert json.loads(found)["id"] == "b"
-    assert run("index", "delete", "geo", "b") == "geo: 1 of 1 passages deleted\n"
+    assert run("index", "delete", "geo", "b") == "geo: 1 of 1 passage deleted\n"
     assert run("search", "Japan", "--index", "geo", "--format", "json") == ""
     run("index", "drop", "geo")
     with pytest.raises(NotFound, match="scaar index build"):

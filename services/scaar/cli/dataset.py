@@ -121,7 +121,7 @@ def _facts(dataset: DataSet) -> Iterator[tuple[str, str]]:
     entities = len({question.entity for question in questions})
     answers = [len(question.answers) for question in questions]
     yield "data set", f"{kind.title} ({kind.name})"
-    yield "questions", f"{len(questions):,}, about {entities:,} entities"
+    yield "questions", f"{len(questions):,}, about {counted(entities, 'entity')}"
     yield (
         "answers",
         f"{min(answers):,} to {max(answers):,} per question, {fmean(answers):.1f} on average",

@@ -22,6 +22,7 @@ from scaar.core.evaluations import (
     EvaluationState,
     SettingFigures,
 )
+from scaar.core.plurals import are, counted
 
 STATES = {
     EvaluationState.QUEUED: Mark("queued"),
@@ -91,9 +92,11 @@ def fact_table(evaluation: EvaluationDescription) -> DataTable:
 def progress_text(progress: EvaluationProgress | None, evaluation: EvaluationDescription) -> str:
     """Return how far an evaluation is, in a sentence."""
     first = evaluation.first_pass
-    text = f"{evaluation.done:,} of {evaluation.total:,} predictions are stored"
+    predictions = counted(evaluation.total, "prediction")
+    text = f"{evaluation.done:,} of {predictions} {are(evaluation.done)} stored"
     if first is not None and first.done < first.total:
-        text = f"the pass that places thresholds has {first.done:,} of {first.total:,} predictions"
+        predictions = counted(first.total, "prediction")
+        text = f"the pass that places thresholds has {first.done:,} of {predictions}"
     if evaluation.failed:
         text += f", {evaluation.failed:,} of them without an answer"
     if progress is not None and not evaluation.state.ended and progress.rate_per_s > 0:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from scaar.console.number_text import ms_text
+from scaar.core.plurals import counted
 from scaar.core.records import AnswerRecord, RecordExplanation
 from scaar.core.types import (
     AnswerFinished,
@@ -92,9 +93,8 @@ def _of_retrieval(decision: _Decision, decisions: Sequence[_Decision]) -> Cost:
     times = [each for each in known if each is not None]
     if not times:
         return Cost(name, "unknown", "The answer made no retrieval that shows what one would add.")
-    meaning = (
-        f"Estimate: the mean of the {len(times)} retrievals of this answer, from the decision "
-    )
+    retrievals = counted(len(times), "retrieval")
+    meaning = f"Estimate: the mean of {retrievals} of this answer, from the decision "
     return Cost(name, f"adds about {ms_text(fmean(times))}", f"{meaning}to the accepted sentence.")
 
 

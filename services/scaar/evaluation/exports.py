@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.core.plurals import counted
 from scaar.core.types import PassagesRetrieved
 from scaar.evaluation.results import Results
 from scaar.evaluator.records import Prediction
@@ -102,7 +103,7 @@ def _latex(results: Results) -> bytes:
     columns = ["Setting", headings[0], r"95\,\% interval", *headings[1:]]
     columns += ["Retrievals", "Model calls", "Tokens"]
     lines = [
-        f"% {len(results.questions)} questions; means per question",
+        f"% {counted(len(results.questions), 'question')}; means per question",
         rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
         r"\toprule",
         " & ".join(columns) + r" \\",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from scaar.core.errors import CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.evaluations import EvaluationPrediction, EvaluationQuestion
+from scaar.core.plurals import are, counted
 from scaar.core.types import AnswerEvent, PolicyRequest, Usage
 from scaar.core.value_types import wrong_path
 from scaar.evaluation.evaluator import open_evaluations
@@ -245,9 +246,8 @@ class Results:
         return builder.build()
 
     def _incomplete(self) -> str:
-        return (
-            f"{self.missing} predictions are missing and count as 0: the evaluation is not complete"
-        )
+        count = f"{counted(self.missing, 'prediction')} {are(self.missing)} missing"
+        return f"{count}, counted as 0: the evaluation is not complete"
 
     def _repr_html_(self) -> str:
         """Show the report in a notebook, apart from the notebook's own styles."""
@@ -256,7 +256,12 @@ class Results:
         return f'{notice}<iframe srcdoc="{escape(self.report_html)}" style="{style}"></iframe>'
 
     def __repr__(self) -> str:
-        counts = f"{len(self.questions)} questions, {len(self.predictions)} predictions"
+        counts = ", ".join(
+            (
+                counted(len(self.questions), "question"),
+                counted(len(self.predictions), "prediction"),
+            )
+        )
         if self.missing:
             counts += f", {self.missing} missing"
         return f"<Results of {', '.join(self.settings)}: {counts}>"

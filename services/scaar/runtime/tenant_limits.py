@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from scaar.core.errors import Overloaded
+from scaar.core.plurals import plural
 from scaar.core.tenancy import DEFAULT_TENANT, MAX_TENANT_CHARACTERS, TENANT_KEY, proved_tenant
 from scaar.runtime.admission import Admission
 from scaar.runtime.handlers import Behavior, CallInterceptor, Context
@@ -64,8 +65,9 @@ class TenantLimits:
         """
         bucket, admission = self._of(tenant[:MAX_TENANT_CHARACTERS])
         if bucket is not None and (wait_s := bucket.wait_s()):
-            per_s = f"{self._settings.tenant_calls_per_s:g}"
-            text = f"tenant {tenant!r} exceeded its limit of {per_s} calls per second"
+            limit = self._settings.tenant_calls_per_s or 0.0
+            per_s, calls = f"{limit:g}", plural(limit, "call")
+            text = f"tenant {tenant!r} exceeded its limit of {per_s} {calls} per second"
             raise Overloaded(text, retry_after_s=wait_s, tenant=tenant, limit=per_s)
         with nullcontext() if admission is None else admission.slot():
             # Taken last, so that a call rejected for concurrency does not cost a token.

@@ -2,6 +2,7 @@
 
 import logging
 
+from scaar.core.plurals import counted
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
@@ -38,8 +39,8 @@ class AnswerLog:
                 self._finished = True
                 usage = answer.usage
                 self._log(
-                    f"{answer.end.value}, {usage.retrievals} retrievals, "
-                    f"{usage.generated_tokens} tokens, {usage.latency_ms:.1f} ms",
+                    f"{answer.end.value}, {counted(usage.retrievals, 'retrieval')}, "
+                    f"{counted(usage.generated_tokens, 'token')}, {usage.latency_ms:.1f} ms",
                     answer.text,
                 )
             case _:

@@ -230,7 +230,7 @@ async def test_text_has_the_same_in_a_line() -> None:
     (line,) = [
         each for each in stream.getvalue().splitlines() if "answers: answer with policy" in each
     ]
-    assert " INFO scaar.answers: answer with policy scaar: answer_phrase, 1 retrievals, " in line
+    assert " INFO scaar.answers: answer with policy scaar: answer_phrase, 1 retrieval, " in line
     assert line.endswith(" request=r-1")
     assert SECRET not in stream.getvalue()
 

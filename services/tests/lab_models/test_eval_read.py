@@ -50,7 +50,7 @@ def test_an_incomplete_run_is_reported_and_missing_predictions_count_as_0(
 ) -> None:
     kept(results, tmp_path, count=1)
     ran = run_scaar("eval", "rescore", str(tmp_path))
-    assert "19 predictions are missing and count as 0" in ran.err
+    assert "19 predictions are missing, counted as 0" in ran.err
     assert ran.out.splitlines()[3].endswith("| 0 | 10 |")
 
 

@@ -176,7 +176,7 @@ class TracePrinter:
         kept = event.outcome is not RewriteOutcome.REWRITTEN
         reason = f"not rewritten, {event.outcome.replace('_', ' ')}" if kept else "rewritten"
         number = event.dropped_messages
-        dropped = f"; without the oldest {number} messages" if number else ""
+        dropped = f"; without the oldest {_count(number, 'message')}" if number else ""
         text = f"[bold]{escape(event.question)}[/] [dim]{reason}{dropped}[/]"
         self._labelled("question", text)
 

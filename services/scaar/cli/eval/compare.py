@@ -9,7 +9,7 @@ from scaar.cli.eval.table import NAMES
 from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Interval, Table, interval, number, print_table
 from scaar.core.errors import InvalidRequest
-from scaar.core.plurals import counted
+from scaar.core.plurals import are, counted
 from scaar.evaluator.results import Results
 from scaar.evaluator.store.folder import read_results
 
@@ -78,7 +78,8 @@ def _notes(
     ]
     for (_, results), side in ((before, "A"), (after, "B")):
         if results.missing:
-            lines.append(f"{results.missing} predictions of {side} are missing and count as 0")
+            count = f"{counted(results.missing, 'prediction')} of {side} {are(results.missing)}"
+            lines.append(f"{count} missing, counted as 0")
     for side, labels in (("A", found.only_before), ("B", found.only_after)):
         if labels:
             lines.append(f"only in {side}: {', '.join(labels)}")

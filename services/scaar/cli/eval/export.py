@@ -11,6 +11,7 @@ from scaar.cli.addresses import OptionalEvaluator
 from scaar.cli.eval.fields import named_by_options
 from scaar.cli.eval.options import EvaluationName
 from scaar.core.errors import InvalidRequest
+from scaar.core.plurals import are, counted
 from scaar.evaluation.exports import ExportFormat
 from scaar.evaluation.exports import export as write_export
 from scaar.evaluation.results import of_service, of_stored
@@ -41,8 +42,8 @@ def export(
     with named_by_options():
         write_export(found, export_format, out)
     if found.missing:
-        text = f"{found.missing} predictions are missing: the evaluation is not complete"
-        print(text, file=sys.stderr)
+        text = f"{counted(found.missing, 'prediction')} {are(found.missing)} missing"
+        print(f"{text}: the evaluation is not complete", file=sys.stderr)
     print(out)
 
 

@@ -126,7 +126,7 @@ def show(
         f"{counted(len(labels), 'question')}, "
         f"{sum(each.long_tail for each in labels)} of them long-tail; "
         f"model {labelling.model}, words counted in {labelling.frequencies}",
-        f"{infinite} questions have a gradient product of 0 or less and rank first",
+        f"{counted(infinite, 'question')} with a gradient product of 0 or less, ranked first",
     )
     name = tail.partition("=")[0]
     if not any(name in dict(each.labels) for each in questions):

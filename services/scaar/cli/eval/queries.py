@@ -266,7 +266,9 @@ def _report(results: QueryResults, out: Path, reference: str, output: TableForma
     lines = [f"{counted(len(results.records), 'question')}; tables and report.md are in {out}"]
     if refused := results.refused:
         question, first = refused[0]
-        lines.append(f"{len(refused)} queries failed; the first: {question}: {first.refused}")
+        lines.append(
+            f"{counted(len(refused), 'query')} failed; the first: {question}: {first.refused}"
+        )
     print_notes(*lines)
 
 

@@ -128,7 +128,7 @@ def retrieval(
     _print(rows, output)
     left_out = f"; {topics.unjudged} without judgements left out" if topics.unjudged else ""
     print_notes(
-        f"{len(topics.judged)} queries on {described.name} "
+        f"{counted(len(topics.judged), 'query')} on {described.name} "
         f"({counted(described.passages, 'passage')}, version {_version(described)})"
         f"{left_out}; intervals are 95%, over queries"
     )

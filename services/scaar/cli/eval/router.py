@@ -11,6 +11,7 @@ from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Format, Table, Value, number, print_table
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.adaptive_rag import adaptive_rag_to_json
+from scaar.core.plurals import are, counted
 from scaar.core.policies import PRESETS
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.store.folder import read_results
@@ -86,8 +87,8 @@ def fit(
     ]
     print_table(Table(columns, rows), output)
     print_notes(
-        f"fitted on {fitted.development} questions, tested on {fitted.test}; "
-        f"{fitted.unanswered} of all are answered by no policy",
+        f"fitted on {counted(fitted.development, 'question')}, tested on {fitted.test}; "
+        f"{fitted.unanswered} of all {are(fitted.unanswered)} answered by no policy",
         f"the router predicts {fitted.accuracy:.3f} of the test labels",
         f"SCAAR_ORCHESTRATOR_GATE_FILE={out}",
     )

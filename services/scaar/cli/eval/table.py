@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Interval, Table, TableFormat, interval, number, print_table
 from scaar.core.errors import ScaarError
-from scaar.core.plurals import counted
+from scaar.core.plurals import are, counted
 from scaar.evaluator.results import Results
 
 if TYPE_CHECKING:
@@ -49,10 +49,8 @@ def score_and_report(results: Results, folder: Path, output: TableFormat | None)
     if failed:
         lines.append(f"first failure: {failed[0].reason}: {failed[0].message}")
     if results.missing:
-        lines.append(
-            f"{results.missing} predictions are missing and count as 0: the evaluation is not "
-            "complete"
-        )
+        text = f"{counted(results.missing, 'prediction')} {are(results.missing)} missing"
+        lines.append(f"{text}, counted as 0: the evaluation is not complete")
     print_notes(*lines)
     return len(failed)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from scaar.cli.notes import print_notes
 from scaar.cli.tables import Column, Interval, Table, TableFormat, interval, print_table
+from scaar.core.plurals import counted
 
 if TYPE_CHECKING:
     from scaar.evaluation.thresholds import TunedThreshold
@@ -58,8 +59,8 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
     ]
     print_table(Table(columns, rows), output)
     lines = [
-        f"{len(tuning.results)} candidates on {tuning.questions} questions, estimated by "
-        "cross-validation over entities.",
+        f"{counted(len(tuning.results), 'candidate')} on {counted(tuning.questions, 'question')}, "
+        "estimated by cross-validation over entities.",
         f"The procedure on questions it was not applied to: {measure} "
         f"{_text(tuning.outer)}, searches {_text(tuning.outer_searches)}; "
         f"optimism of the choice {tuning.optimism:+.3f}.",
@@ -76,7 +77,7 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
         )
     lines += _labels(found)
     lines += [
-        f"Tuned on {each.questions} questions, on the other folds: {measure} "
+        f"Tuned on {counted(each.questions, 'question')}, on the other folds: {measure} "
         f"{_text(each.quality)}, searches {_text(each.searches)}; chosen "
         f"{', '.join(each.chosen)}."
         for each in found.chosen.curve
@@ -86,14 +87,14 @@ def print_tuning(found: "Tuned", out: Path, output: TableFormat | None) -> None:
             f"With {1 - risk.delta:.0%} confidence, at most {risk.max_risk:.0%} of the answers "
             f"contain a wrong draft that is accepted unchecked, at theta "
             f"{found.chosen.policy.theta:g}.",
-            f"Of the {risk.answers} answers of the calibration split, {risk.risk:.1%} do; share of "
-            f"the wrong drafts that are caught: {_text(found.chosen.caught)}, of the "
+            f"Of {counted(risk.answers, 'answer')} of the calibration split, {risk.risk:.1%} do; "
+            f"share of the wrong drafts that are caught: {_text(found.chosen.caught)}, of the "
             f"right ones retrieved for: {_text(found.chosen.false_alarms)}.",
         ]
     if found.differing:
         lines.append(
-            f"{found.differing} questions were answered with other searches than the trajectories "
-            "state: the model is not deterministic, and the estimates are approximate."
+            f"{counted(found.differing, 'question')} answered with other searches than the "
+            "trajectories state: the model is not deterministic, and the estimates are approximate."
         )
     _conclude(lines, found.artefact.name, out)
 
@@ -104,7 +105,7 @@ def _labels(found: "Tuned") -> list[str]:
     if labels is None:
         return []
     lines = [
-        f"Of {len(labels.drafts)} drafts, a retrieval makes the answer better for "
+        f"Of {counted(len(labels.drafts), 'draft')}, a retrieval makes the answer better for "
         f"{_text(labels.better)} and worse for {_text(labels.worse)}. Learned "
         "scores are out of fold."
     ]

@@ -309,7 +309,7 @@ def delete(
             "ID", "is missing; give ids of passages, or a file of them with --ids"
         )
     deleted = asyncio.run(_delete(name, requested, target))
-    print(f"{name}: {deleted:,} of {len(set(requested)):,} passages deleted")
+    print(f"{name}: {deleted:,} of {counted(len(set(requested)), 'passage')} deleted")
 
 
 @app.command("drop")

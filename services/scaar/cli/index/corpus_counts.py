@@ -13,6 +13,7 @@ from scaar.cli.output_file import new_file
 from scaar.cli.tables import Format, facts_table, print_table
 from scaar.core.distributions import lab_required
 from scaar.core.errors import InvalidRequest, Violation
+from scaar.core.plurals import counted
 from scaar.core.text.entities import WINDOW
 from scaar.corpus_counts.counts import open_corpus_counts
 from scaar.corpus_counts.writer import CountsWriter
@@ -65,8 +66,8 @@ def count(
     with new_file(out) as file:
         digest = counts.write(file)
     print(
-        f"{out}: {counts.words:,} words, {counts.vocabulary:,} different ones, in "
-        f"{counts.texts:,} texts, sha256 {digest}"
+        f"{out}: {counted(counts.words, 'word')}, {counts.vocabulary:,} different, in "
+        f"{counted(counts.texts, 'text')}, sha256 {digest}"
     )
     print_notes(f"SCAAR_ORCHESTRATOR_CORPUS_COUNTS_FILE={out}")
 

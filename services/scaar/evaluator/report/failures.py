@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from scaar.core.plurals import are, counted
 from scaar.evaluator.records import Prediction
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import number, text
@@ -42,11 +43,11 @@ def list_failures(analysis: Analysis, failures: FailureCount) -> Section:
     missing = int(table.column(MISSING).sum())
     failed = int(table.column(FAILED).sum())
     items: list[Item] = [
-        f"Of {expected:,} predictions, {_number(failed)} failed and {_number(missing)} "
-        f"{'is' if missing == 1 else 'are'} missing. Each of them scores 0, has no cost, and "
+        f"Of {counted(expected, 'prediction')}, {_number(failed)} failed and {_number(missing)} "
+        f"{are(missing)} missing. Each of them scores 0, has no cost, and "
         "counts in every mean."
         if failed or missing
-        else f"All {expected:,} predictions succeeded."
+        else f"All {counted(expected, 'prediction')} succeeded."
     ]
     if failures.listed:
         items += [_counted(failures), _listed(failures)]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scaar.core.plurals import counted
 from scaar.evaluator.records import Question
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import measure_title, score_column, text
@@ -112,7 +113,7 @@ def _lowest(questions: Sequence[Question], scores: Floats, *, limit: int = MAX_L
 def _range(listed: int, count: int) -> str:
     if listed < count:
         return f"the {listed} lowest-scoring of {count:,} questions"
-    return f"{count} question{'' if count == 1 else 's'}"
+    return counted(count, "question")
 
 
 def _note(failed: bool, missing: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scaar.core.plurals import counted
 from scaar.core.types import EffectivePolicy
 from scaar.evaluator.report.analysis import Analysis
 from scaar.evaluator.report.cells import measure_title, number, text
@@ -53,7 +54,7 @@ def count_wins(outcomes: Sequence[Contest], description: str) -> list[Item]:
         return []
     won = win_counts(outcomes)
     title = "Contests won by each trigger"
-    note = f"{len(outcomes)} contests: {description}"
+    note = f"{counted(len(outcomes), 'contest')}: {description}"
     columns = (
         Column("trigger", "trigger"),
         Column("won", "contests won", decimals=1),

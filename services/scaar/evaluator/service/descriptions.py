@@ -9,6 +9,7 @@ from scaar.core.evaluations import (
     LeftOutSetting,
     SettingFigures,
 )
+from scaar.core.plurals import counted
 from scaar.evaluator.datasets import kind_of
 from scaar.evaluator.scoring.scores import main_measure_of
 from scaar.evaluator.store.database.evaluations import StoredEvaluation
@@ -71,7 +72,7 @@ def describe_figures(
 
 def wrong_state(stored: StoredEvaluation, requirement: str) -> WrongState:
     """Return the error that an evaluation lacks the required state."""
-    so_far = f"{stored.done} of {stored.total} predictions"
+    so_far = f"{stored.done} of {counted(stored.total, 'prediction')}"
     text = f"evaluation {stored.id} is {stored.state.value}, with {so_far}: {requirement}"
     return WrongState(
         text,

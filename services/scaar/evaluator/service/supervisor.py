@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from scaar.core.errors import ScaarError
 from scaar.core.evaluations import EvaluationError, EvaluationState
+from scaar.core.plurals import counted
 from scaar.database.database import Database
 from scaar.evaluator.service.executor import Executor
 from scaar.evaluator.service.start import EvaluationStarter
@@ -85,7 +86,8 @@ class Supervisor:
         )
         for each in free:
             if each.faults >= self.shard_faults:
-                text = f"shard {each.key.number} lost its holder {each.faults} times without ending"
+                times = counted(each.faults, "time")
+                text = f"shard {each.key.number} lost its holder {times} without ending"
                 why = EvaluationError(ScaarError.reason, text)
                 await transitions.fail(self.database, stored.number, why, now=self.now())
                 return

@@ -15,6 +15,7 @@ import numpy as np
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.adaptive_rag import AdaptiveRag, Sufficiency, question_features
+from scaar.core.plurals import counted
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.evaluator.records import Question, Score
 from scaar.evaluator.results import Results
@@ -90,7 +91,7 @@ def silver_examples(
             text = f"{name} is not among the evaluated settings: {', '.join(labels)}"
             raise InvalidRequest.of("policies", text)
     if results.missing:
-        text = f"lacks {results.missing} predictions: finish it first"
+        text = f"lacks {counted(results.missing, 'prediction')}: finish it first"
         raise InvalidRequest.of("DIR", text)
     scores: dict[str, dict[str, Score]] = {}
     for score in scores_of(results, measure):

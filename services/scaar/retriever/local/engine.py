@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import assert_never
 
 from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound, Overloaded, ScaarError
+from scaar.core.plurals import are, counted
 from scaar.core.search_stages import mode_of
 from scaar.core.types import (
     DenseSettings,
@@ -95,7 +96,8 @@ class Bm25sRetriever:
         """
         check_request(request)
         if self._in_progress >= self._max_concurrent:
-            text = f"{self._in_progress} requests are in progress, the maximum; try again"
+            count = counted(self._in_progress, "request")
+            text = f"{count} {are(self._in_progress)} in progress, the maximum; try again"
             raise Overloaded(text)
         cancelled = threading.Event()
         self._in_progress += 1

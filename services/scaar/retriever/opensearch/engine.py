@@ -16,6 +16,7 @@ from scaar.core.errors import (
     Overloaded,
     ScaarError,
 )
+from scaar.core.plurals import are, counted
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -100,7 +101,8 @@ class OpenSearchRetriever:
         """
         check_request(request)
         if self._in_progress >= self._max_concurrent:
-            text = f"{self._in_progress} requests are in progress, the maximum; try again"
+            count = counted(self._in_progress, "request")
+            text = f"{count} {are(self._in_progress)} in progress, the maximum; try again"
             raise Overloaded(text)
         self._in_progress += 1
         try:

@@ -305,7 +305,7 @@ def test_a_running_retriever_keeps_its_indexes_by_the_same_commands(
     names = [json.loads(line)["name"] for line in run("list", "--format", "json", *at).splitlines()]
     assert names == ["geo", "lab"]
     assert "geo: intact" in invoke("verify", "geo", *at).stderr
-    assert "1 of 1 passages deleted" in run("delete", "geo", "a", *at)
+    assert "1 of 1 passage deleted" in run("delete", "geo", "a", *at)
     assert "| passages | 1 |\n" in run("describe", "geo", *at)
     run("drop", "geo", *at)
     assert not home.exists()

@@ -19,7 +19,7 @@ PARTIAL = (
     prediction(LABELS[0], "q2"),
     failed(LABELS[2], "q1"),
 )
-MISSING = "2 predictions are missing and count as 0: the evaluation is not complete"
+MISSING = "2 predictions are missing, counted as 0: the evaluation is not complete"
 
 
 async def test_results_of_a_partial_run_report_it(tmp_path: Path) -> None:

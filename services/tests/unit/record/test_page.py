@@ -90,7 +90,7 @@ def test_a_page_with_rows_out_of_date_says_so_before_its_first_part(
 
 async def test_an_evaluation_that_has_not_ended_is_named(root: Path, tmp_path: Path) -> None:
     await keep(root, "alpha", EVALUATION, without=1)
-    with pytest.raises(InvalidRequest, match="alpha is unfinished: 1 of 6 predictions are missing"):
+    with pytest.raises(InvalidRequest, match="alpha is unfinished: 1 of 6 predictions is missing"):
         write_page(root, tmp_path / "docs")
     assert not (tmp_path / "docs").exists()
 

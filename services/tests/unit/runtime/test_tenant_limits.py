@@ -85,7 +85,7 @@ def test_a_call_rejected_for_concurrency_uses_no_rate_token() -> None:
                 call(limits, "acme")
     call(limits, "acme")
     call(limits, "acme")
-    with pytest.raises(Overloaded, match="exceeded its limit of 1 calls per second"):
+    with pytest.raises(Overloaded, match="exceeded its limit of 1 call per second"):
         call(limits, "acme")
 
 

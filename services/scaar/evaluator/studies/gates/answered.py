@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.plurals import counted
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.single_round import SINGLE_ROUND
 from scaar.core.types import Usage
@@ -130,7 +131,7 @@ def scored_by_setting(results: Results) -> Mapping[str, Mapping[str, Score]]:
         InvalidRequest: the evaluation is not finished.
     """
     if results.missing:
-        text = f"lacks {results.missing} predictions: finish the evaluation first"
+        text = f"lacks {counted(results.missing, 'prediction')}: finish the evaluation first"
         raise InvalidRequest.of("SOURCE", text)
     kind = _measured(kind_of(results.evaluation.dataset.name))
     questions = {each.id: each for each in results.questions}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from scaar.core.plurals import counted
 from scaar.evaluator.report.cells import estimated, number, score_column, text
 from scaar.evaluator.report.model import Cell, Column, Report, Section, Table
 from scaar.evaluator.studies.gates.candidates import DESCRIPTIONS, UNAVAILABLE
@@ -213,9 +214,9 @@ def verdict(compared: Compared) -> str:
     against, pairs = outcomes.gains(), outcomes.pairs(PAIRS_AT)
     count = len(outcomes.judged.positions)
     return (
-        f"{count} questions. Differences from random choice that are significant and at least the "
-        f"minimum detectable effect: {_listed(against)}. Differences between two gates at "
-        f"{PAIRS_AT:.0%} retrieved: {_listed(pairs)}."
+        f"{counted(count, 'question')}. Differences from random choice that are significant and at "
+        f"least the minimum detectable effect: {_listed(against)}. Differences between two gates "
+        f"at {PAIRS_AT:.0%} retrieved: {_listed(pairs)}."
     )
 
 

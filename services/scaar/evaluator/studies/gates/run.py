@@ -6,6 +6,7 @@ from pathlib import Path
 
 from scaar import __version__
 from scaar.core.gates.word_statistics import WordStatistics
+from scaar.core.plurals import counted
 from scaar.encoders.sentence_encoder import SentenceEncoder
 from scaar.evaluator.report.files import short_files
 from scaar.evaluator.report.model import Report
@@ -61,7 +62,7 @@ def compare_gates(
     report = compose(
         sample,
         found,
-        subtitle=f"{len(sample.questions):,} questions of {', '.join(sample.sets)}, scaar "
+        subtitle=f"{counted(len(sample.questions), 'question')} of {', '.join(sample.sets)}, scaar "
         f"{__version__}",
         made_by=(
             f"Vectors: {encoder.name}, revision {encoder.revision}.",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from scaar.core.errors import InvalidRequest
 from scaar.core.gates.skr import NEIGHBOURS, SkrGate
+from scaar.core.plurals import counted
 from scaar.encoders.nearest_questions import question_vectors
 from scaar.encoders.sentence_encoder import SentenceEncoder
 from scaar.evaluator.studies.gates.answered import CORRECT, AnsweredQuestion
@@ -23,7 +24,8 @@ def fit_skr(
     labelled = [each for each in answered if each.benefit]
     if len(labelled) < neighbours:
         text = (
-            f"retrieval changes {len(labelled)} answers of {len(answered)}: answer more questions"
+            f"retrieval changes {len(labelled)} of {counted(len(answered), 'answer')}: answer more "
+            "questions"
         )
         raise InvalidRequest.of("SOURCE", f"must have {neighbours} labelled questions, and {text}")
     vectors = encoder.encode([each.question.question for each in labelled])

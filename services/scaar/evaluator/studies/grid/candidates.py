@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.plurals import counted, plural
 from scaar.core.policies import PRESETS
 from scaar.core.policies.settings import adjustable
 from scaar.core.triggers import TRIGGERS
@@ -65,8 +66,10 @@ def candidates_of(predictions: Sequence[Prediction], label: str, *, size: int) -
         # Many scores are equal: use the quantiles of the distinct ones.
         found = quantiles(set(scores), size, inside=True)
     if len(found) < size:
-        text = f"{label}: {len(scores)} sentences have {len(set(scores))} different trigger scores"
-        raise ScaarError(f"{text}, too few for {size} candidates; take more questions")
+        of_sentences = f"{label}: the scores of {counted(len(scores), 'sentence')} have"
+        values = f"{len(set(scores))} different {plural(len(set(scores)), 'value')}"
+        text = f"{of_sentences} {values}, too few for {counted(size, 'candidate')}"
+        raise ScaarError(f"{text}; take more questions")
     return found
 
 

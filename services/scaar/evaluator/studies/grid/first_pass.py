@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scaar.core.errors import ScaarError
+from scaar.core.plurals import counted
 from scaar.evaluator.datasets.sample import checksum_of
 from scaar.evaluator.records import Decision, Prediction, Question, Setting
 from scaar.evaluator.results import DatasetOrigin, Grid
@@ -85,5 +86,5 @@ def require_answers(predictions: Sequence[Prediction]) -> None:
     """
     failures = [each.failure for each in predictions if each.failure is not None]
     if failures:
-        text = f"{len(failures)} questions failed in the first pass, the first with"
+        text = f"{counted(len(failures), 'question')} failed in the first pass, the first with"
         raise ScaarError(f"{text} {failures[0].message}; try again with --retry-failed")

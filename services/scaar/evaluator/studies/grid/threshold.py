@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.plurals import counted
 from scaar.core.policies import PRESETS
 from scaar.core.policies.settings import adjustable
 from scaar.core.types import PolicyRequest
@@ -146,7 +147,8 @@ async def _spent(
     results = await run_in_folder(run, folder, spec, questions)
     failed = sum(each.failure is not None for each in results.predictions)
     if failed:
-        text = f"{failed} questions failed at {setting.label}; try them again with --retry-failed"
+        count = counted(failed, "question")
+        text = f"{count} failed at {setting.label}; try again with --retry-failed"
         raise ScaarError(text)
     theta = setting.policy.overrides.theta
     assert theta is not None

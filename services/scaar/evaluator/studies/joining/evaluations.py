@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scaar.core.errors import DataCorrupt, InvalidRequest
+from scaar.core.plurals import are, counted
 from scaar.evaluator.report.analysis import Analysis, analyse_results
 from scaar.evaluator.report.model import ReportOptions
 from scaar.evaluator.results import Results
@@ -91,8 +92,10 @@ def read_finished(folder: Path) -> Results:
         raise DataCorrupt(text) from error
     if results.missing:
         planned = len(results.predictions) + results.missing
-        missing = f"{results.missing} of {planned} predictions are missing"
-        text = f"{folder} is unfinished: {missing}; resume it with the command that started it"
+        missing = f"{results.missing} of {counted(planned, 'prediction')} {are(results.missing)}"
+        text = (
+            f"{folder} is unfinished: {missing} missing; resume it with the command that started it"
+        )
         raise InvalidRequest.of("DIR", text)
     return results
 

@@ -32,7 +32,8 @@ def compose_joined(joined: Joined) -> Report:
     differing = ", ".join(each.name for each in joined.axes if each.differs)
     return Report(
         title=f"{len(joined.analyses)} evaluations by {differing}",
-        subtitle=f"{len(joined.policies())} policies; each evaluation is measured separately",
+        subtitle=f"{counted(len(joined.policies()), 'policy')}; each evaluation is measured "
+        "separately",
         sections=tuple(part for part in parts if part is not None),
     )
 

@@ -48,8 +48,8 @@ def compose(results: QueryResults, comparison: FormulationComparison, *, referen
     return Report(
         title=f"Query formulations on {dataset.name}",
         subtitle=(
-            f"{count:,} questions, {len(comparison.labels)} formulations, started "
-            f"{results.evaluation.created}, scaar {results.evaluation.scaar}"
+            f"{counted(count, 'question')}, {counted(len(comparison.labels), 'formulation')}, "
+            f"started {results.evaluation.created}, scaar {results.evaluation.scaar}"
         ),
         sections=(
             Section("New supports", (how(results, comparison), by_answer(comparison))),

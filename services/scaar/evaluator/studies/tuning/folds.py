@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from scaar.core.errors import InvalidRequest
+from scaar.core.plurals import counted
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
 from scaar.evaluator.studies.tuning.records import TunedQuestion
@@ -38,6 +39,7 @@ def tuned_questions(
             found.append(TunedQuestion(key, number, each, entity, fold_of(entity)))
     entities = {each.entity for each in found}
     if len({each.fold for each in found}) < FOLDS:
-        text = f"has questions about {len(entities)} entities, too few for {FOLDS} folds: add some"
+        entities_of = counted(len(entities), "entity")
+        text = f"has questions about {entities_of}, too few for {FOLDS} folds: add some"
         raise InvalidRequest.of("dataset", text)
     return tuple(found)

@@ -15,6 +15,7 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 
 from scaar.core.errors import InvalidRequest, ScaarError
+from scaar.core.plurals import are, counted
 
 DELTA = 0.05
 """The probability that the risk is above the limit."""
@@ -50,7 +51,8 @@ def check_answers(answers: int, max_risk: float) -> None:
         InvalidRequest: a risk cannot be controlled with so few answers.
     """
     if answers < (needed := required_answers(max_risk)):
-        text = f"{answers} questions are in the calibration split, and a risk of {max_risk:g}"
+        of_split = f"{counted(answers, 'question')} {are(answers)} in the calibration split"
+        text = f"{of_split}, and a risk of {max_risk:g}"
         raise InvalidRequest.of("dataset", f"{text} needs {needed}: add questions")
 
 

@@ -76,7 +76,10 @@ def test_a_sentence_that_no_theta_spares_moves_no_candidate() -> None:
 
 @pytest.mark.parametrize(
     ("scores", "message"),
-    [((), "no sentence was judged"), ((0.5, 0.5), "2 sentences have 1 different trigger scores")],
+    [
+        ((), "no sentence was judged"),
+        ((0.5, 0.5), "the scores of 2 sentences have 1 different value,"),
+    ],
 )
 def test_too_few_scores_are_reported(scores: tuple[float, ...], message: str) -> None:
     with pytest.raises(ScaarError, match=message):
