@@ -15,7 +15,7 @@ from scaar.client.open_state import OpenState
 from scaar.client.requests import each_of
 from scaar.client.sync_client import open_in_thread
 from scaar.compose import open_orchestrator, read_breakers
-from scaar.core.errors import StreamIncomplete
+from scaar.core.errors import InvalidRequest, StreamIncomplete
 from scaar.core.loop.loop import AdaptiveLoop
 from scaar.core.ports import Catalog
 from scaar.core.types import (
@@ -26,6 +26,7 @@ from scaar.core.types import (
     DraftJudgement,
     JudgeDraftRequest,
 )
+from scaar.core.value_types import wrong_path
 from scaar.orchestrator.settings import read_artefact
 
 
@@ -38,10 +39,14 @@ async def open_client(
     ``policy_files`` are artefacts of tuned policies, one or several, which requests can name.
 
     Raises:
+        InvalidRequest: a file is no path.
         NotFound: a file does not exist or cannot be read.
         DataCorrupt: a file contains no valid artefact; names the field.
     """
-    artefacts = [read_artefact(Path(each)) for each in each_of(policy_files)]
+    files = each_of(policy_files)
+    if wrong := [each for file in files for each in wrong_path(file, "policy_files")]:
+        raise InvalidRequest(wrong)
+    artefacts = [read_artefact(Path(each)) for each in files]
     opening = open_orchestrator(breakers=read_breakers(), artefacts=artefacts)
     async with opening as (loop, catalog):
         state = OpenState()

@@ -1,10 +1,12 @@
 """The client whose orchestrator runs in the same process."""
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from scaar.client import AnswerFinished, Client, SyncClient
+from scaar.client import AnswerFinished, Client, InvalidRequest, SyncClient
 from scaar.embedded import open_client, open_sync_client
 from scaar.lab.questions import Question
 
@@ -37,6 +39,18 @@ async def test_the_embedded_clients_answer_search_and_describe(
     ids = [passage.id for passage in found.passages]
     assert len(ids) == 2
     assert await asyncio.to_thread(in_a_thread) == (answer.answer, ids)
+
+
+@pytest.mark.parametrize("given", [5, None, [Path("one.json"), 5]], ids=str)
+async def test_policy_files_of_the_wrong_type_are_named(given: Any) -> None:
+    with pytest.raises(InvalidRequest, match="^policy_files: must be a path, not "):
+        async with open_client(policy_files=given):
+            pass
+    with (
+        pytest.raises(InvalidRequest, match="^policy_files: must be a path, not "),
+        open_sync_client(policy_files=given),
+    ):
+        pass
 
 
 async def test_a_call_in_progress_when_an_embedded_client_closes_says_that_it_is_closed() -> None:
