@@ -3,7 +3,7 @@
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, Generic, TypeVar
 
@@ -35,6 +35,24 @@ class _Call(Generic[_Value]):
             self.ended.set_exception(error)
         else:
             self.ended.set_result(task.result())
+
+
+class _Steps(Generic[_Value]):
+    """Iterator that ends at None. Unlike ``iter``, it calls ``step`` after its end too.
+
+    A stream that was read to its end then raises once it is closed.
+    """
+
+    def __init__(self, step: Callable[[], _Value | None]) -> None:
+        self._step = step
+
+    def __iter__(self) -> Iterator[_Value]:
+        return self
+
+    def __next__(self) -> _Value:
+        if (value := self._step()) is None:
+            raise StopIteration
+        return value
 
 
 class LoopThread:
@@ -106,7 +124,7 @@ class LoopThread:
 
         values = self.run(enter())
         try:
-            yield iter(lambda: self.run(step()), None)
+            yield _Steps(lambda: self.run(step()))
         finally:
             self.run(leave())
 

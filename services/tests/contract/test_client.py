@@ -666,6 +666,11 @@ async def test_a_synchronous_stream_is_not_iterated_after_its_block() -> None:
             for _ in range(2):
                 with pytest.raises(RuntimeError, match="the stream is closed"):
                     list(events)
+            with scaar.stream_answer("Where?") as whole:
+                assert len(list(whole)) == len(script(AnswerRequest("Where?")))
+                assert list(whole) == []
+            with pytest.raises(RuntimeError, match="the stream is closed"):
+                list(whole)
         with pytest.raises(RuntimeError, match="the client is closed"):
             list(events)
 
