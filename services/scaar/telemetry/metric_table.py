@@ -60,7 +60,7 @@ class Metric:
 _SHARDS = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1800.0)
 _EVERY, _ORCHESTRATOR, _SCORER = "every service", "orchestrator", "scorer"
 _EVALUATOR, _EXECUTING = "evaluator", "worker, or an evaluator that runs shards itself"
-_GATEWAY = "gateway"
+_HTTP = "gateway, console"
 _METHOD = ("service", "method")
 _DEPENDENCY = ("dependency", "target")
 
@@ -369,14 +369,14 @@ RECORDS_WAITING = Metric(
 HTTP_REQUESTS = Metric(
     "scaar_http_requests_total",
     Kind.COUNTER,
-    _GATEWAY,
+    _HTTP,
     "Finished HTTP requests, by route and status; 499 if the client left before the response.",
     labels=("route", "status"),
 )
 HTTP_DURATION = Metric(
     "scaar_http_duration_seconds",
     Kind.HISTOGRAM,
-    _GATEWAY,
+    _HTTP,
     "Duration of HTTP requests, including rejected requests and whole streams.",
     labels=("route",),
     buckets=_SECONDS,
@@ -384,7 +384,7 @@ HTTP_DURATION = Metric(
 HTTP_IN_PROGRESS = Metric(
     "scaar_http_in_progress",
     Kind.GAUGE,
-    _GATEWAY,
+    _HTTP,
     "HTTP requests in progress, including open streams.",
 )
 
