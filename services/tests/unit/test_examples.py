@@ -38,3 +38,12 @@ def test_production_is_by_tls_both_ways_and_tells_its_contract_to_nobody() -> No
 def test_productions_gateway_asks_for_tokens_because_it_asks_for_no_certificates() -> None:
     settings = read_every(ConfigFile.read(EXAMPLES / "production.yaml"))[ServiceName.GATEWAY]
     assert settings.model_dump()["require_token"] is True
+
+
+def test_production_accepts_as_many_calls_as_its_generations_and_its_queue_need() -> None:
+    every = read_every(ConfigFile.read(EXAMPLES / "production.yaml"))
+    generator = every[ServiceName.GENERATOR].model_dump()
+    orchestrator = every[ServiceName.ORCHESTRATOR].model_dump()
+    assert generator["max_concurrent_calls"] >= 2 * generator["max_concurrent"]
+    answers = generator["max_concurrent"] + orchestrator["max_queued_answers"]
+    assert orchestrator["max_concurrent_calls"] >= answers
