@@ -809,8 +809,11 @@ class GateJudged(_message.Message):
     probability: _builtins.float
     """The judgement of how much the question needs retrieval, [0, 1]. For gece_proxy, the probability
     that the question is long-tail; for skr, the share of the nearest questions that retrieval
-    helped; for targ and targ_variance the uncertainty U, for targ_entropy 1 - exp(-U); for lexsim 1
-    minus the similarity; for quco 1 / (1 + the mean count of the entities); for p_true and verbalised 1 minus the probability that the answer is true.
+    helped; for adaptive_rag, 1 minus the share of no_retrieval; for targ and targ_variance, the
+    uncertainty U, for targ_entropy 1 - exp(-U), for seakr 1 - alpha / exp(U); for lexsim, 1 minus
+    the similarity; for quco, 1 / (1 + the mean count of the entities); for p_true, verbalised and
+    p_correct, 1 minus the probability that the answer is true; for probe, the probability that the
+    answer is wrong.
     """
     threshold: _builtins.float
     """The minimum judgement at which the requested policy answers, (0, 1]. 0 for a router."""
@@ -823,12 +826,15 @@ class GateJudged(_message.Message):
         """The values by which the question was judged, by name. gece_proxy: average_frequency and
         rarest_frequency, the average frequency of the question's words and that of the rarest one,
         (0, 1]; confidence, the mean probability of the tokens of the first drafted sentence, [0, 1].
-        adaptive_rag: the probability of each of its policies to be the simplest that suffices, [0, 1].
-        targ, targ_entropy and targ_variance: uncertainty, U (for the entropy in nats), and tokens, the
-        number of drafted tokens. lexsim: similarity, [0, 1], and answers, the number of different
-        answers. p_true: p_true, and p_options, the sum of the probabilities of both options, [0, 1].
-        verbalised: stated, 1 if the model stated a probability and 0 if not, and confidence, the
-        stated probability.
+        skr: share_helped, the judgement. adaptive_rag: the probability of each of its policies to be the
+        simplest that suffices, [0, 1]. targ, targ_entropy and targ_variance: uncertainty, U (for the
+        entropy in nats), and tokens, the number of drafted tokens. seakr: uncertainty, U, and answers,
+        the number of samples that are not empty. lexsim: similarity, [0, 1], and answers, the number of
+        different answers. p_true: p_true, and p_options, the sum of the probabilities of both options,
+        [0, 1]. verbalised: stated, 1 if the model stated a probability and 0 if not, and confidence, the
+        stated probability. quco: entities, their number, and mean_count. probe: logit, and tokens, the
+        number of tokens of the answer. p_correct: p_correct, tokens, and signal, from which the curve
+        computes p_correct. A value that the gate could not compute is missing.
         """
 
     def __init__(
@@ -889,14 +895,17 @@ class SentenceJudged(_message.Message):
     text: _builtins.str
     """The text of the draft."""
     trigger: _builtins.int
-    """Position of the first uncertain word, from 0. Unset if no word is uncertain."""
+    """Position of the first uncertain word, or of the most influential word of a sentence that is
+    uncertain as a whole, from 0. Unset if the sentence is certain.
+    """
     retrieving: _builtins.bool
     """Whether passages will be retrieved for the sentence. False for an uncertain sentence if the
     budget does not allow another retrieval.
     """
     score: _builtins.float
-    """The value of the threshold theta at which the decision for this sentence changes. Unset if a
-    probability or an entropy is missing, because the sentence is then uncertain at every theta.
+    """The value of the threshold theta at which the decision for this sentence changes. Unset if the
+    decision is the same at every theta: the sentence is uncertain if a probability or an entropy is
+    missing, and certain if no word can trigger.
     """
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.JudgedWord]:
@@ -907,7 +916,8 @@ class SentenceJudged(_message.Message):
         """Signals of the draft by name, as far as the policy's evidence provides them: surprisal_max,
         surprisal_mean and surprisal_sum of the tokens in nats, value_surprisal_* of those in names,
         dates and numbers, other_surprisal_* of all others, entropy_max, entropy_mean,
-        weighted_surprisal, sentence, words, passages_read. A learned trigger judges by them.
+        weighted_surprisal, entity_count_min, entities_together_min, sentence, words, passages_read. A
+        learned trigger judges by them.
         """
 
     def __init__(

@@ -691,7 +691,8 @@ class PolicyDescription(_message.Message):
     @_builtins.property
     def missing_capabilities(self) -> _containers.RepeatedScalarFieldContainer[_generator_pb2.Capability.ValueType]:
         """Capabilities that the policy requires and the model lacks. If any is listed, an answer with this
-        policy fails with FAILED_PRECONDITION. Empty if the model can serve the policy.
+        policy fails with FAILED_PRECONDITION. An empty list does not cover what else a policy may need:
+        a file of the orchestrator, a kind of index, or a model with reflection tokens.
         """
 
     @_builtins.property

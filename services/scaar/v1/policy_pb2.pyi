@@ -864,17 +864,15 @@ class PolicyOverrides(_message.Message):
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
-    """Share of words kept by pfq, in percent, (0, 100]. INVALID_ARGUMENT outside this
-    range.
+    """Share of words kept by pfq, fused and bridged, in percent, (0, 100]. INVALID_ARGUMENT outside
+    this range.
     """
     include_question: _builtins.bool
     """Whether the query starts with the question, followed by the formulated words."""
     word_order: _query_builder_pb2.WordOrder.ValueType
-    """The order of the kept words of pfq."""
+    """The order of the kept words of pfq, fused and bridged."""
     last_n_tokens: _builtins.int
-    """Number of tokens for last_n_tokens, 1 to 1,024. INVALID_ARGUMENT outside this
-    range.
-    """
+    """Number of tokens for last_n_tokens, 1 to 1,024. INVALID_ARGUMENT outside this range."""
     top_k: _builtins.int
     """Maximum number of passages per query, 1 to 100. INVALID_ARGUMENT outside this range."""
     theta: _builtins.float
@@ -1251,8 +1249,8 @@ class EffectivePolicy(_message.Message):
     gate: _builtins.str
     """The name of the gate. Unset without a gate."""
     gate_threshold: _builtins.float
-    """The policy retrieves only for questions that are long-tail with at least this probability.
-    Unset without a gate.
+    """The policy retrieves only for questions with at least this judgement of the gate. Unset without
+    a gate.
     """
     exclude_seen: Global___ExcludeSeen.ValueType
     """The passages that later retrievals of the answer exclude."""

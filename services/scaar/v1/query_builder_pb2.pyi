@@ -130,8 +130,8 @@ class QuerySettings(_message.Message):
     include_question: _builtins.bool
     """Whether the query starts with the question, followed by the formulated words."""
     alpha: _builtins.float
-    """Share of words kept by pfq, in percent, (0, 100]. Default: 50. INVALID_ARGUMENT
-    outside this range.
+    """Share of words kept by pfq, fused and bridged, in percent, (0, 100]. Default: 50.
+    INVALID_ARGUMENT outside this range.
     """
     word_order: Global___WordOrder.ValueType
     """The order of the kept words. Default: WORD_ORDER_TEXT."""
@@ -447,8 +447,8 @@ class Query(_message.Message):
     fell_back: _builtins.bool
     """Whether the query is the question because the formulation gave no words."""
     fused_with: _builtins.str
-    """A second query, whose results are fused with those of text by reciprocal rank. Empty for every
-    formulation except fused.
+    """A second query, whose results are fused with those of text (PolicyOverrides.fusion). Empty for
+    formulations other than fused and pseudo_passage, and if both queries are equal.
     """
     @_builtins.property
     def kept(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

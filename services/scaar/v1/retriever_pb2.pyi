@@ -307,7 +307,9 @@ Global___RankedScore: _TypeAlias = RankedScore  # noqa: Y015
 
 @_typing.final
 class ScoreParts(_message.Message):
-    """What the stages of a search say of a passage. A stage without a say is unset."""
+    """The rank and the score of a passage in the stages of a search. Unset for a stage that did not rank
+    the passage.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -497,7 +499,9 @@ class RetrievedPassage(_message.Message):
 
     @_builtins.property
     def score_parts(self) -> Global___ScoreParts:
-        """What the stages of the search say of the passage. Unset unless the search is hybrid or reranked."""
+        """The rank and the score in each stage of the search. Unset unless the search is hybrid or
+        reranked.
+        """
 
     def __init__(
         self,

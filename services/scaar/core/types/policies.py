@@ -196,7 +196,7 @@ class EffectivePolicy:
     never uncertain (DRAGIN Eq. 4, s_i). ``window_tokens`` is the length of a window in tokens, 0 if
     the policy works on sentences. ``max_passages`` is the maximum number of passages accumulated
     over an answer, 0 if the passages of a retrieval replace the earlier ones. With a ``gate``, the
-    policy retrieves only for questions whose long-tail probability is at least ``gate_threshold``.
+    policy retrieves only for questions whose judgement is at least ``gate_threshold``.
     Retrievals exclude earlier passages of the answer as ``exclude_seen`` states. Queries treat the
     words with a probability below ``mask_below`` as uncertain; if it is None, those that the
     trigger finds uncertain. Attention is taken over ``attention_span``; a draft has up to
