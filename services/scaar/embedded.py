@@ -39,7 +39,7 @@ async def open_client(
     ``policy_files`` are artefacts of tuned policies, one or several, which requests can name.
 
     Raises:
-        InvalidRequest: a file is no path.
+        InvalidRequest: settings or files are invalid; names all of them.
         NotFound: a file does not exist or cannot be read.
         DataCorrupt: a file contains no valid artefact; names the field.
     """

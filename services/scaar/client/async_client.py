@@ -69,7 +69,11 @@ class Client:
     "content": "..."}]``, whose last message is the question. The model rewrites it as a standalone
     question if messages of the user or the assistant precede it; ``rewrite="never"`` disables that.
 
-    Requests are checked against the limits of the contract before they are sent.
+    Requests are checked against the limits of the contract before they are sent. In addition to its
+    own errors, each method raises :class:`InvalidRequest` with every invalid field and its limit,
+    :class:`Unauthenticated`, :class:`PermissionDenied`, :class:`Overloaded` with the delay
+    ``retry_after_s`` in seconds, :class:`DeadlineExceeded` and :class:`BackendUnavailable`.
+    :class:`ScaarError` is the base class of all errors, and itself an internal error of a service.
     """
 
     def __init__(self, answerer: AnswerService, catalog: Catalog) -> None:
@@ -99,6 +103,14 @@ class Client:
 
         A remote orchestrator sends no :class:`TokenDrafted` if ``omit_drafted_tokens`` is set.
         Leaving the block cancels the call and all work for it, and closes the stream.
+
+        Raises:
+            NotFound: the index does not exist, or the caller may not read it.
+            CapabilityMissing: the model, the orchestrator or the index lacks what the policy needs.
+            PolicyMismatch: the policy was tuned on another model, scorer or kind of index.
+            PromptTooLong: the prompt leaves the model no room to write.
+            DataCorrupt: the index is damaged.
+            StreamIncomplete: the stream of the answer ended before its last event.
         """
         request = answer_request(
             question,
@@ -137,7 +149,16 @@ class Client:
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> Answer:
-        """Return the answer, without its events."""
+        """Return the answer, without its events.
+
+        Raises:
+            NotFound: the index does not exist, or the caller may not read it.
+            CapabilityMissing: the model, the orchestrator or the index lacks what the policy needs.
+            PolicyMismatch: the policy was tuned on another model, scorer or kind of index.
+            PromptTooLong: the prompt leaves the model no room to write.
+            DataCorrupt: the index is damaged.
+            StreamIncomplete: the stream of the answer ended before its last event.
+        """
         request = answer_request(
             question,
             policy=policy,
@@ -176,6 +197,11 @@ class Client:
 
         ``draft`` has one or more sentences of an answer, ``accepted`` is the text before it, which
         is not judged. The model reads both; nothing is retrieved, and no gate is consulted.
+
+        Raises:
+            NotFound: the index does not exist, or the caller may not read it.
+            CapabilityMissing: the model scores no given texts, or lacks what the policy needs.
+            PolicyMismatch: the policy was tuned on another model, scorer or kind of index.
         """
         request = JudgeDraftRequest(
             question=question,
@@ -217,6 +243,11 @@ class Client:
         Passages of the ``excluded_ids`` are not returned. ``mode`` is how the index is searched,
         ``hybrid`` the settings of a hybrid search, None for the defaults, and ``rerank`` those of
         reranking, None for none.
+
+        Raises:
+            NotFound: the index does not exist, or the caller may not read it.
+            CapabilityMissing: the index lacks the mode, or the retriever has no cross-encoder.
+            DataCorrupt: the index is damaged.
         """
         request = SearchRequest(
             query,

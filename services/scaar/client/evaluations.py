@@ -62,7 +62,9 @@ class EvaluationFields(TypedDict, total=False):
 class EvaluationClient:
     """A client of an evaluator, for asyncio.
 
-    Requests are checked against the limits of the contract before they are sent.
+    Requests are checked against the limits of the contract before they are sent. In addition to its
+    own errors, each method raises those of every call of a :class:`Client`. An evaluation of
+    another tenant is not found.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
@@ -94,7 +96,11 @@ class EvaluationClient:
         return await self._evaluator.create_evaluation(request, _streamed(questions))
 
     async def get_evaluation(self, evaluation_id: str) -> EvaluationDescription:
-        """Return the evaluation and its progress."""
+        """Return the evaluation and its progress.
+
+        Raises:
+            NotFound: there is no such evaluation.
+        """
         return await self._evaluator.get_evaluation(evaluation_id)
 
     async def list_evaluations(
@@ -104,13 +110,22 @@ class EvaluationClient:
         page_size: int | None = None,
         page_token: str = "",
     ) -> EvaluationPage:
-        """Return one page of the evaluations in any of the states, newest first. Default: all."""
+        """Return one page of the evaluations in any of the states, newest first. Default: all.
+
+        ``page_size`` is 1 to 1,000, by default 100. ``page_token`` is the ``next_page_token`` of
+        the previous page.
+        """
         return await self._evaluator.list_evaluations(
             states=states, page_size=page_size, page_token=page_token
         )
 
     async def cancel_evaluation(self, evaluation_id: str) -> EvaluationDescription:
-        """Cancel the evaluation. Its predictions are kept."""
+        """Cancel the evaluation. Its predictions are kept.
+
+        Raises:
+            NotFound: there is no such evaluation.
+            WrongState: the evaluation has succeeded or failed.
+        """
         return await self._evaluator.cancel_evaluation(evaluation_id)
 
     async def resume_evaluation(
@@ -121,6 +136,7 @@ class EvaluationClient:
         With ``retry_failed``, failed predictions are made again.
 
         Raises:
+            NotFound: there is no such evaluation.
             Overloaded: the tenant has too many unfinished evaluations.
         """
         return await self._evaluator.resume_evaluation(evaluation_id, retry_failed=retry_failed)
@@ -129,7 +145,11 @@ class EvaluationClient:
     async def watch_evaluation(
         self, evaluation_id: str
     ) -> AsyncIterator[AsyncIterator[EvaluationProgress]]:
-        """Stream the progress: the current state first, then every change, to the end."""
+        """Stream the progress: the current state first, then every change, to the end.
+
+        Raises:
+            NotFound: there is no such evaluation.
+        """
         async with open_stream(self._evaluator.watch_evaluation(evaluation_id)) as progress:
             yield progress
 
@@ -139,6 +159,7 @@ class EvaluationClient:
         """Return the report of an evaluation that has succeeded, as JSON, Markdown or HTML.
 
         Raises:
+            NotFound: there is no such evaluation.
             WrongState: the evaluation has not succeeded.
         """
         return await self._evaluator.report(
@@ -156,6 +177,10 @@ class EvaluationClient:
         """Yield the stored predictions with their scores, page by page, in the order of the plan.
 
         With ``detailed``, a prediction has its question and the events of its answer.
+
+        Raises:
+            NotFound: there is no such evaluation.
+            InvalidRequest: the evaluation has no such setting or question.
         """
         token = ""
         while True:
@@ -174,7 +199,10 @@ class EvaluationClient:
 
 
 class SyncEvaluationClient:
-    """A client of an evaluator, for any thread. The methods are those of EvaluationClient."""
+    """A client of an evaluator, for any thread.
+
+    The methods, their arguments and their errors are those of :class:`EvaluationClient`.
+    """
 
     def __init__(self, client: EvaluationClient, thread: LoopThread) -> None:
         self._client = client

@@ -28,7 +28,8 @@ class RecordsClient:
     """A client of a service of records, for asyncio.
 
     A caller sees the records of its own tenant only; those of other tenants are not found.
-    Requests are checked against the limits of the contract before they are sent.
+    Requests are checked against the limits of the contract before they are sent. In addition to its
+    own errors, each method raises those of every call of a :class:`Client`.
     """
 
     def __init__(self, records: Records) -> None:
@@ -50,6 +51,9 @@ class RecordsClient:
         page_token: str = "",
     ) -> RecordPage:
         """Return one page of the records that match, newest first.
+
+        ``page_size`` is 1 to 1,000, by default 100. ``page_token`` is the ``next_page_token`` of
+        the previous page.
 
         Raises:
             PermissionDenied: the tenant of the filter is not the caller's.
@@ -97,6 +101,7 @@ class RecordsClient:
         keywords are settings of the trigger (``theta=0.25``, ``trigger="perplexity"``).
 
         Raises:
+            NotFound: there is no such record, or it belongs to another tenant.
             InvalidRequest: naming every wrong setting and its limit.
             WrongState: the record lacks the evidence that the trigger needs.
         """
@@ -107,7 +112,13 @@ class RecordsClient:
     async def summarize_records(
         self, matching: RecordFilter = EVERY_RECORD, *, period_s: int | None = None
     ) -> tuple[RecordGroup, ...]:
-        """Return counts and means by period, tenant and policy. Default period: a day."""
+        """Return counts and means by period, tenant and policy.
+
+        ``period_s`` is the length of a period in seconds, 60 to 31,622,400, by default a day.
+
+        Raises:
+            InvalidRequest: the period is out of range, or gives more than 10,000 groups.
+        """
         check_arguments(matching=(matching, RecordFilter), period_s=(period_s, int | None))
         return await self._records.summarize_records(matching, period_s=period_s)
 
@@ -126,7 +137,10 @@ class RecordsClient:
 
 
 class SyncRecordsClient:
-    """A client of a service of records, for any thread. The methods are those of RecordsClient."""
+    """A client of a service of records, for any thread.
+
+    The methods, their arguments and their errors are those of :class:`RecordsClient`.
+    """
 
     def __init__(self, client: RecordsClient, thread: LoopThread) -> None:
         self._client = client

@@ -35,7 +35,10 @@ from scaar.core.types import (
 
 
 class SyncClient:
-    """A client of an orchestrator, for any thread. The methods are those of :class:`Client`."""
+    """A client of an orchestrator, for any thread.
+
+    The methods, their arguments and their errors are those of :class:`Client`.
+    """
 
     def __init__(self, client: Client, thread: LoopThread) -> None:
         self._client = client

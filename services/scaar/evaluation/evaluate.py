@@ -106,9 +106,11 @@ def evaluate(
     Every policy is evaluated at each combination of the ``values`` that it takes, by the name of
     the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed``, ``style``,
     ``tail_share``, ``freedom``, ``skip_unserved`` and ``cache_generations`` are those of
-    ``scaar eval run``. ``retry_failed`` needs ``out``; ``concurrency`` and ``orchestrator`` have no
-    effect on a target, which has its own. ``timeout_s`` is the time limit of one answer, in
-    seconds. On ``lab``, policies and queries can be oracles (:mod:`scaar.evaluator.oracles`).
+    ``scaar eval run``. ``retry_failed`` needs ``out``; ``concurrency``, the number of concurrent
+    questions, 1 to 64, and ``orchestrator`` have no effect on a target, which has its own.
+    ``timeout_s`` is the time limit of one answer, in seconds. ``progress`` shows a progress bar
+    if ``scaar[notebook]`` is installed. On ``lab``, policies and queries can be oracles
+    (:mod:`scaar.evaluator.oracles`).
 
     Raises:
         InvalidRequest: naming every invalid argument; no model was called.

@@ -123,7 +123,11 @@ class Results:
 
     @cached_property
     def report_html(self) -> str:
-        """The report with its tables and figures, as a whole HTML document."""
+        """The report with its tables and figures, as a whole HTML document.
+
+        Raises:
+            WrongState: the evaluation of an evaluator has not succeeded.
+        """
         return self._source.report()
 
     def frame(self) -> "pandas.DataFrame":
