@@ -312,7 +312,7 @@ PARTS = (
     Part(
         "Policies and oracles",
         _OF_WORLDS,
-        "Policies at matched budgets of searches on worlds that no setting was chosen on, beside "
+        "Policies at matched budgets of searches on worlds that no setting was chosen on, with "
         "oracles, which know the facts of the world and cannot be served.",
         compare_worlds,
     ),
@@ -386,7 +386,7 @@ PARTS = (
     Part(
         "Controls of the contributions",
         "scorer",
-        "scaar with its scorer and with controls that know less, beside variants of flare.",
+        "scaar with its scorer and with controls that know less, compared with variants of flare.",
         compare_settings,
     ),
 )

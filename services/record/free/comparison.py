@@ -29,7 +29,7 @@ def tuned_table(pool: Pool) -> Table:
         rows.append((text(each.name), score, *difference_cells(more)))
     return Table(
         "tuned",
-        f"{tuned.name} beside the published policies at its searches",
+        f"{tuned.name} and the published policies at its searches",
         (
             Column("policy", "policy"),
             Column(pool.measure, measure_title(pool.measure), decimals=3),

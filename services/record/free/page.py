@@ -74,7 +74,7 @@ PARTS = (
     Part(
         "Controls of the contributions",
         CONTROLS,
-        "`scaar` with its scorer and with controls that know less, beside variants of `flare`.",
+        "`scaar` with its scorer and with controls that know less, compared with variants of `flare`.",
         compare_settings,
     ),
     Part(

@@ -202,7 +202,7 @@ PARTS = (
         "SCAAR: overhead",
         f"{TIMED}-",
         "SCAAR's Table 8 compares the time of scaar with that of DRAGIN. The lab's models are "
-        "small, so that the scorer takes a larger share of an answer than beside a large model.",
+        "small, so that the scorer takes a larger share of an answer than with a large model.",
         _of_pool(overhead_table),
     ),
     Part(

@@ -41,7 +41,7 @@ def comparison_table(pool: Pool) -> Table:
         )
     return Table(
         "comparison",
-        f"{tuned.name} beside the published policies",
+        f"{tuned.name} and the published policies",
         (
             Column("policy", "policy"),
             Column(pool.measure, title, decimals=3),
