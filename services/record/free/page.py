@@ -42,7 +42,7 @@ def _of_model(model: str) -> tuple[Part, ...]:
             f"Policies with {model}",
             kinds,
             "Policies at matched budgets of searches where every word without facts varies freely, "
-            "beside oracles, which know the facts of the world and cannot be served.",
+            "with oracles, which know the facts of the world and cannot be served.",
             compare_worlds,
         ),
         Part(
