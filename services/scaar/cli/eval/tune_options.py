@@ -91,7 +91,7 @@ LearningCurve = Annotated[
     typer.Option(
         metavar="N,...",
         help="With --budget: also tune on these numbers of questions, and measure each choice on "
-        "the questions of the other folds.",
+        "the fold that its questions are not from.",
     ),
 ]
 Drafts = Annotated[

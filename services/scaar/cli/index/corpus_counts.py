@@ -32,8 +32,8 @@ def count(
         typer.Argument(
             metavar="[PATH]...",
             help="Files of texts, in the layouts of `scaar index build`: JSON lines {"
-            '"id", "title", "text"} or .tsv, plain or gzip. Best the text that the model was '
-            "trained on.",
+            '"id", "title", "text"} or .tsv, plain or gzip. The best corpus is the text '
+            "that the model was trained on.",
         ),
     ] = None,
     *,

@@ -23,7 +23,7 @@ From = Annotated[
         "--from",
         metavar="PATH",
         help="Folder of documents, or one document: Markdown, HTML, plain text, PDF, docx; "
-        "repeatable. The same command again takes up what changed and drops what went.",
+        "repeatable. The same command again indexes what changed and removes what was deleted.",
     ),
 ]
 PassageWords = Annotated[

@@ -52,7 +52,7 @@ def build_engine(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Cache of engines. Default: the folder engines beside the repository.",
+            help="Cache of engines. Default: the folder engines next to the repository.",
         ),
     ] = None,
     precision: Annotated[

@@ -39,7 +39,8 @@ Since = Annotated[
 ]
 Until = Annotated[str, typer.Option(metavar="TIME", help="Only answers before this time.")]
 Text = Annotated[
-    str, typer.Option(metavar="TEXT", help="Only answers whose question or answer has it.")
+    str,
+    typer.Option(metavar="TEXT", help="Only records whose question or answer contains the text."),
 ]
 WithVerdict = Annotated[
     Verdict | None, typer.Option("--verdict", help="Only answers with this verdict.")

@@ -74,7 +74,7 @@ def up(
         int,
         typer.Option(
             metavar="PORT",
-            help="Port of the console, the pages to look at; 0 runs none.",
+            help="Port of the console, which serves pages for a browser; 0 runs none.",
         ),
     ] = CONSOLE_PORT,
     records: Annotated[
@@ -92,7 +92,7 @@ def up(
 ) -> None:
     """Run all services on this machine until Ctrl-C.
 
-    Each is a process of its own on loopback.
+    Each service is a process of its own and listens on loopback.
     """
     highest = HIGHEST_PORT - len(GRPC_SERVICES) + 1
     if not 1 <= base_port <= highest:

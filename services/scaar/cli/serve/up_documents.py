@@ -38,7 +38,9 @@ Documents = Annotated[
 Index = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="With --documents: name of the index. Default: the name of the folder."
+        metavar="NAME",
+        help="With --documents: name of the index. Default: the name of the folder in lower case, "
+        "with a hyphen for other characters.",
     ),
 ]
 UrlPrefix = Annotated[

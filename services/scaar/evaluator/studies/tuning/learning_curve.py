@@ -22,7 +22,7 @@ MIN_QUESTIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """What tunings on a number of questions reach on the questions of the other folds.
+    """What tunings on a number of questions reach, each on the fold that they are not from.
 
     ``chosen`` are the triggers that were chosen, one for each fold.
     """
