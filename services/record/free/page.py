@@ -74,7 +74,8 @@ PARTS = (
     Part(
         "Controls of the contributions",
         CONTROLS,
-        "`scaar` with its scorer and with controls that know less, compared with variants of `flare`.",
+        "`scaar` with its scorer and with controls that know less, compared with variants of "
+        "`flare`.",
         compare_settings,
     ),
     Part(
