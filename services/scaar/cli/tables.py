@@ -35,7 +35,7 @@ Format = Annotated[
     TableFormat | None,
     typer.Option(
         "--format",
-        help="Output format; json prints one object a line. Default: table on a terminal, "
+        help="Output format; json prints one object per line. Default: table on a terminal, "
         "markdown elsewhere.",
     ),
 ]

@@ -99,7 +99,7 @@ Drafts = Annotated[
     typer.Option(
         "--drafts",
         metavar="FILE",
-        help="File of the labelled drafts of the chosen policy, one JSON object a line: both "
+        help="File of the labelled drafts of the chosen policy, one JSON object per line: both "
         "labels, the signals, and the learned scores out of fold.",
     ),
 ]

@@ -34,7 +34,7 @@ def report_to_json(found: "Tuned") -> bytes:
 
 
 def drafts_to_json(labels: "LabelReport | None") -> bytes:
-    """Return the labelled drafts, one JSON object a line; nothing without learned candidates."""
+    """Return the labelled drafts, one JSON object per line; nothing without learned candidates."""
     drafts = labels.drafts if labels else ()
     return b"".join(json.dumps(_draft(each)).encode() + b"\n" for each in drafts)
 

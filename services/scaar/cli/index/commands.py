@@ -298,7 +298,7 @@ def delete(
         list[str] | None, typer.Argument(metavar="ID", help="Ids of passages.")
     ] = None,
     ids: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of further ids, one a line.")
+        Path | None, typer.Option(metavar="FILE", help="File of further ids, one per line.")
     ] = None,
     target: RetrieverAddress = EMBEDDED,
 ) -> None:

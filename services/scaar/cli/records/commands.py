@@ -162,7 +162,7 @@ def export(
     until: of.Until = "",
     address: of.Address = of.LOCAL_RECORDS,
 ) -> None:
-    """Write whole records to a file, one JSON object a line."""
+    """Write whole records to a file, one JSON object per line."""
     chosen = RecordFilter(
         tenant=tenant, policy=policy, request_id=request_id, since=since, until=until
     )
