@@ -31,7 +31,7 @@ class RecordsSettings(ServiceSettings):
 
     max_mib: int = Field(default=4096, ge=1)
     """Maximum size of all records together, in MiB. If they need more, the oldest ones are
-    deleted. The database needs space for its indexes beside it."""
+    deleted. The database needs additional space for its indexes."""
 
     cleaning_s: float = Field(default=300.0, gt=0)
     """Seconds between two deletions of records that are too old or too many."""
