@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
 from scaar.core.ports import IndexKeeper
 from scaar.core.types import DenseSettings, IndexDescription, IndexMode, Passage
+from scaar.retriever.dense import unchanged_dense
 from scaar.retriever.documents.ledger import Digests, Ledger, LedgerFile, digests_of
 from scaar.retriever.documents.reading import ReadFolder
 from scaar.retriever.documents.splitting import FIELDS
@@ -44,7 +45,8 @@ async def refresh_index(
     Raises:
         AlreadyExists: the mode is ``CREATE``, and the index was not built from documents by this
             machine.
-        InvalidRequest: there is no passage, or the index does not declare the fields of documents.
+        InvalidRequest: there is no passage, or the index does not declare the fields of documents,
+            or has no vectors or others than ``dense``.
     """
     passages = list(read)
     if not passages:
@@ -64,6 +66,7 @@ async def refresh_index(
             text = "was not built from documents by this machine; --replace replaces it"
             raise AlreadyExists(f"the index {name!r} {text}, --upsert adds the documents to it")
         ledger = Ledger()
+    unchanged_dense(name, index.dense, requested=dense)
     return await _change(indexes, index, passages, wanted, ledger, file, dense=dense)
 
 

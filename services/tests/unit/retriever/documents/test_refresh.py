@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from scaar.core.errors import AlreadyExists, BackendUnavailable, InvalidRequest
-from scaar.core.types import IndexMode, Passage, RetrieveRequest
+from scaar.core.types import DenseSettings, IndexMode, Passage, RetrieveRequest
 from scaar.retriever.documents.ledger import LedgerFile
 from scaar.retriever.documents.reading import DocumentFolders
 from scaar.retriever.documents.refresh import RefreshResult, refresh_index
@@ -37,10 +37,14 @@ def documents(tmp_path: Path) -> Path:
 
 
 async def refresh(
-    indexes: Bm25sRetriever, *roots: Path, mode: IndexMode = IndexMode.CREATE
+    indexes: Bm25sRetriever,
+    *roots: Path,
+    mode: IndexMode = IndexMode.CREATE,
+    dense: DenseSettings | None = None,
 ) -> RefreshResult:
     file = LedgerFile(roots[0].parent / "ledgers", "here", "docs")
-    return await refresh_index(indexes, "docs", DocumentFolders(roots).read(), file, mode=mode)
+    read = DocumentFolders(roots).read()
+    return await refresh_index(indexes, "docs", read, file, mode=mode, dense=dense)
 
 
 def counts(result: RefreshResult) -> tuple[int, int, int, int]:
@@ -138,6 +142,14 @@ def test_a_damaged_ledger_counts_as_none(tmp_path: Path) -> None:
     for text in ("", "[]", '{"version": 1}', '{"version": "v", "roots": {"/a": 1}}'):
         file.path.write_text(text)
         assert file.read() is None
+
+
+async def test_another_kind_of_index_is_refused_even_if_no_document_changed(
+    indexes: Bm25sRetriever, documents: Path
+) -> None:
+    await refresh(indexes, documents)
+    with pytest.raises(InvalidRequest, match=r"the index 'docs' \(BM25\); .* with --replace"):
+        await refresh(indexes, documents, dense=DenseSettings(words=True))
 
 
 class Watched:
