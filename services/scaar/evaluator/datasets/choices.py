@@ -14,9 +14,13 @@ _IN_BRACKETS = re.compile(r"\(([A-Z])\)")
 
 
 def with_choices(question: str, choices: Sequence[str]) -> str:
-    """Return the question followed by its choices, on one line: ``... (A) one (B) two``."""
-    options = (f"({LETTERS[at]}) {choice}" for at, choice in enumerate(choices))
-    return " ".join((question, *options))
+    """Return the question followed by its choices, on one line: ``... (A) one (B) two``.
+
+    A question that ends in them already, such as a question of a file that is sent to an evaluator,
+    is returned unchanged.
+    """
+    options = " ".join(f"({LETTERS[at]}) {choice}" for at, choice in enumerate(choices))
+    return question if question.endswith(f" {options}") else f"{question} {options}"
 
 
 def letter_of(answer: str, choices: Sequence[str]) -> str:
