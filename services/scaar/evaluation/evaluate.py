@@ -1,6 +1,7 @@
 """One evaluation from Python, in this process or by a running evaluator."""
 
 import uuid
+import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from scaar.evaluation.evaluator import open_evaluations
 from scaar.evaluation.field_names import named_by
 from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
 from scaar.evaluation.progress import BarProgress
-from scaar.evaluation.questions import draw
+from scaar.evaluation.questions import draw, sending_note
 from scaar.evaluation.results import Results, of_service, of_stored
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.axes import (
@@ -100,8 +101,9 @@ def evaluate(
     ``out`` and ``target`` is given. If Ctrl-C or an error ends the call before the evaluation of a
     target has ended, a note of the exception names the evaluation, and how to watch or cancel it.
 
-    ``dataset`` is ``lab`` or ``NAME:PATH``; for a target also the name of one of its data sets,
-    and the questions of a file are sent to it. ``policies`` are names, or requests with overrides;
+    ``dataset`` is ``lab`` or ``NAME:PATH``; for a target also the name of one of its data sets.
+    The questions of a file are sent to a target, which evaluates them as ``jsonl``; a warning says
+    so for another data set. ``policies`` are names, or requests with overrides;
     tuned policies go by their names.
     Every policy is evaluated at each combination of the ``values`` that it takes, by the name of
     the setting. ``scorers``, ``gates``, ``indexes``, ``grid``, ``limit``, ``seed``, ``style``,
@@ -247,6 +249,8 @@ def _evaluate_at(
     questions: list[EvaluationQuestion] = []
     if path:
         drawn = draw(dataset, limit=None, seed=None)
+        if note := sending_note(drawn.kind):
+            warnings.warn(note, stacklevel=3)
         questions = [describe_question(each) for each in drawn.questions]
     with open_evaluations(target, run=True) as client:
         created = client.create_evaluation(

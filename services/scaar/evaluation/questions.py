@@ -6,6 +6,7 @@ from pathlib import Path
 from scaar.compose import lab_index_name
 from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.datasets.lab import LAB
+from scaar.evaluator.datasets.plain import JSONL
 from scaar.evaluator.datasets.sample import draw_questions
 from scaar.evaluator.records import Question
 from scaar.evaluator.results import DatasetOrigin
@@ -56,3 +57,19 @@ def draw(
     )
     index = lab_index_name(drawn.origin.seed) if name == LAB.name else None
     return QuestionSample(drawn.kind, drawn.questions, drawn.origin, index)
+
+
+def sending_note(kind: DatasetKind) -> str:
+    """Return what an evaluator does otherwise with questions of the data set that are sent to it.
+
+    The note is empty for questions of one's own, which it evaluates as they are.
+    """
+    if kind.name == JSONL.name:
+        return ""
+    return (
+        f"the questions are sent and evaluated as {JSONL.name}, not as {kind.name}: with the "
+        f"measures {', '.join(JSONL.measures)}, the examples of the prompt layout, max_tokens "
+        f"{JSONL.max_tokens}, and no answers extracted by rules of {kind.name}. For those of "
+        f"{kind.name}, name the file in the evaluator's setting datasets "
+        f"(SCAAR_EVALUATOR_DATASETS), and give {kind.name} without a path"
+    )

@@ -21,6 +21,7 @@ from scaar.cli.eval.fields import draw, named_by_options, parse_addresses
 from scaar.cli.eval.progress import EvaluationProgress
 from scaar.cli.eval.service import evaluate_at
 from scaar.cli.eval.table import score_and_report
+from scaar.cli.notes import print_notes
 from scaar.cli.tables import Format
 from scaar.compose import tuned_policies_of
 from scaar.core.errors import (
@@ -39,6 +40,7 @@ from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.tenancy import DEFAULT_TENANT
 from scaar.core.types import PolicyArtefact
 from scaar.evaluation.local import EvaluationOptions, check_options, evaluate_locally
+from scaar.evaluation.questions import sending_note
 from scaar.evaluator.planning.axes import axes_of
 from scaar.evaluator.records import Question, Setting
 from scaar.evaluator.results import Results
@@ -183,7 +185,10 @@ class RunOptions:
     def _questions(self, dataset: str) -> tuple[Question, ...]:
         """The questions to send: those of a file."""
         if ":" in dataset:
-            return draw(dataset, limit=None, seed=None, aliases=self.aliases).questions
+            drawn = draw(dataset, limit=None, seed=None, aliases=self.aliases)
+            if note := sending_note(drawn.kind):
+                print_notes(note)
+            return drawn.questions
         if self.aliases is not None:
             text = "needs the file of the data set: --dataset NAME:PATH"
             raise InvalidRequest.of("--aliases", text)

@@ -58,6 +58,7 @@ def test_an_evaluation_is_run_listed_and_reported(target: str, tmp_path: Path) -
     created = run_scaar(*requested, "--index", "lab", "--theta", "0.3,0.8", *where)
     assert created.status == 0, created.err
     heading, _, first, *_ = created.out.splitlines()
+    assert created.err.startswith("evaluation ")
     evaluation_id = created.err.split()[1]
     assert heading == "| setting | F1 | N_R | done | failed |"
     assert first == "| no_retrieval | 0.667 | 0.00 | 3 | 1 |"
@@ -102,6 +103,20 @@ def test_a_model_that_writes_no_free_words_is_named(target: str, freedom: tuple[
     assert ran.status == 0, ran.err
     advice = "freedom: of the lab's models, lab-lm-free and lab-lm-free-b write free words, and "
     assert (advice in ran.err) == bool(freedom)
+
+
+def test_questions_of_another_data_set_are_sent_with_a_note(target: str, tmp_path: Path) -> None:
+    file = tmp_path / "dev.json"
+    file.write_text('[{"qid": "1", "term": "Ada", "question": "Was Ada here?", "answer": true}]')
+    ran = run_scaar(
+        *("eval", "run", "--dataset", f"strategyqa:{file}", "--policies", "no_retrieval"),
+        *("--target", target),
+    )
+    assert ran.status == 0, ran.err
+    assert (
+        "sent and evaluated as jsonl, not as strategyqa: with the measures exact_match" in ran.err
+    )
+    assert "SCAAR_EVALUATOR_DATASETS" in ran.err
 
 
 def test_the_same_request_id_is_the_same_evaluation(target: str, tmp_path: Path) -> None:

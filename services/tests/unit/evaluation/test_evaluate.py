@@ -70,6 +70,18 @@ def test_an_interrupted_call_names_the_evaluation_that_continues(target: str) ->
     )
 
 
+def test_a_warning_names_the_data_set_whose_rules_a_target_does_not_apply(
+    target: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "dev.json"
+    file.write_text('[{"qid": "1", "term": "Ada", "question": "Was Ada here?", "answer": true}]')
+    with (
+        pytest.warns(UserWarning, match="evaluated as jsonl, not as strategyqa"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        evaluate(f"strategyqa:{file}", "no_retrieval", target=target, progress=False)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
