@@ -12,6 +12,7 @@ from scaar.encoders.pooling import read_recipe
 from scaar.encoders.sentence_encoder import SentenceEncoder
 from scaar.encoders.tensor_names import OUTPUTS
 from scaar.encoders.weights import Weights, open_weights
+from scaar.runtime.disk import write_problem
 
 _MAX_DRIFT = 1e-4
 _COPIED = (
@@ -31,14 +32,15 @@ _TEXTS = (
 def export_encoder(folder: Path, to: Path) -> SentenceEncoder:
     """Write the encoder to ``to`` atomically, and return the open encoder.
 
-    An ONNX file in the folder is copied. Otherwise PyTorch creates one from the weights, and its
-    vectors are compared with theirs.
+    An ONNX file in the folder is checked and copied. Otherwise PyTorch creates one from the
+    weights, and its vectors are compared with theirs.
 
     Raises:
         AlreadyExists: ``to`` exists.
         NotFound: the folder, or a required file, is missing.
         CapabilityMissing: the libraries are not installed, or cannot export this model.
         DataCorrupt: a file is damaged, or the ONNX file differs from the weights.
+        InvalidRequest: ``to`` cannot be written.
     """
     if not folder.is_dir():
         raise NotFound(f"the model folder {folder} does not exist")
@@ -47,16 +49,21 @@ def export_encoder(folder: Path, to: Path) -> SentenceEncoder:
     if not to.parent.is_dir():
         raise InvalidRequest.of("--to", f"the parent folder {to.parent} must exist")
     read_recipe(folder)
-    with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}-") as work:
-        new = Path(work, to.name)
-        _write(folder, new)
-        new.replace(to)
+    given = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+    if given:
+        SentenceEncoder.open(folder, threads=1).encode(_TEXTS)
+    model = given[0] if given else _weights(folder)
+    try:
+        with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}-") as work:
+            new = Path(work, to.name)
+            _write(folder, new, model)
+            new.replace(to)
+    except OSError as error:
+        raise InvalidRequest.of("--to", write_problem(to, error)) from error
     return SentenceEncoder.open(to, threads=1)
 
 
-def _write(folder: Path, new: Path) -> None:
-    given = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
-    weights = None if given else _weights(folder)
+def _write(folder: Path, new: Path, model: Path | Weights) -> None:
     new.mkdir()
     for name in _COPIED:
         if (folder / name).is_file():
@@ -64,12 +71,14 @@ def _write(folder: Path, new: Path) -> None:
     for config in folder.glob("*_Pooling/config.json"):
         (new / config.parent.name).mkdir()
         shutil.copyfile(config, new / config.parent.name / config.name)
-    if weights is None:
-        shutil.copyfile(given[0], new / MODEL_FILES[0])
-        SentenceEncoder.open(new, threads=1).encode(_TEXTS)
+    if isinstance(model, Path):
+        shutil.copyfile(model, new / MODEL_FILES[0])
+        # Weights of more than 2 GB are in files beside the model, which refers to them.
+        for beside in model.parent.glob(f"{model.name}?data*"):
+            shutil.copyfile(beside, new / beside.name)
         return
-    weights.write(new / MODEL_FILES[0], output_axes={0: "texts", 1: "tokens"})
-    _compare(weights, new)
+    model.write(new / MODEL_FILES[0], output_axes={0: "texts", 1: "tokens"})
+    _compare(model, new)
 
 
 def _weights(folder: Path) -> Weights:

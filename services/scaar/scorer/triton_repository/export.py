@@ -12,6 +12,7 @@ from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.encoders.checkpoint import MODEL_FILES, Checkpoint, read_checkpoint
 from scaar.encoders.cross_encoder import CrossEncoder, open_cross_encoder
 from scaar.encoders.tensor_names import INPUTS
+from scaar.runtime.disk import write_problem
 from scaar.scorer.triton_repository.golden import GOLDEN_FILE, Golden, write_golden
 from scaar.scorer.triton_repository.golden_texts import golden_pairs
 from scaar.scorer.triton_repository.model_config import (
@@ -41,7 +42,7 @@ def export_scorer(
         CapabilityMissing: there is no ONNX file, and the libraries that create one are not
             installed.
         AlreadyExists: ``to`` exists, and ``force`` is not set.
-        InvalidRequest: ``to`` contains other files, so it is not replaced.
+        InvalidRequest: ``to`` contains other files, so it is not replaced, or cannot be written.
     """
     _check_place(to, force=force)
     if folder.is_dir() and not any((folder / name).is_file() for name in MODEL_FILES):
@@ -64,10 +65,13 @@ def export_scorer(
         tokenizer_sha256=hashlib.sha256(checkpoint.tokenizer.read_bytes()).hexdigest(),
         max_batch_size=max_batch_size,
     )
-    with _replaced(to) as new:
-        write_configuration(new / MODEL_NAME, backend, shape)
-        _copy_weights(checkpoint, new / MODEL_NAME, backend)
-        _write_golden(new / MODEL_NAME, model, shape)
+    try:
+        with _replaced(to) as new:
+            write_configuration(new / MODEL_NAME, backend, shape)
+            _copy_weights(checkpoint, new / MODEL_NAME, backend)
+            _write_golden(new / MODEL_NAME, model, shape)
+    except OSError as error:
+        raise InvalidRequest.of("--to", write_problem(to, error)) from error
     return to / MODEL_NAME
 
 

@@ -4,6 +4,7 @@ import shutil
 import sys
 
 import numpy as np
+import onnx
 import pytest
 
 from scaar.encoders.sentence_encoder import SentenceEncoder
@@ -28,6 +29,14 @@ def test_a_folder_with_an_onnx_file_keeps_its_vectors(sentence_encoder_folder, t
     np.testing.assert_array_equal(after.encode(TEXTS), before.encode(TEXTS))
 
 
+def test_weights_beside_the_onnx_file_are_copied(sentence_encoder_folder, tmp_path):
+    given, to = shutil.copytree(sentence_encoder_folder, tmp_path / "given"), tmp_path / "encoder"
+    model = onnx.load(given / "model.onnx")
+    onnx.save(model, given / "model.onnx", save_as_external_data=True, location="model.onnx_data")
+    assert export(given, to).status == 0
+    assert (to / "model.onnx_data").read_bytes() == (given / "model.onnx_data").read_bytes()
+
+
 def test_existing_files_are_left_unchanged(sentence_encoder_folder, tmp_path):
     (tmp_path / "encoder").mkdir()
     ran = export(sentence_encoder_folder, tmp_path / "encoder")
@@ -38,7 +47,7 @@ def test_existing_files_are_left_unchanged(sentence_encoder_folder, tmp_path):
 def test_a_folder_without_an_encoder_leaves_no_files(cross_encoder_folder, tmp_path):
     ran = export(cross_encoder_folder, tmp_path / "encoder")
     assert ran.status == 1
-    assert "is not a sentence encoder" in ran.err
+    assert f"{cross_encoder_folder}/model.onnx is not a sentence encoder" in ran.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -65,3 +74,9 @@ def test_a_wrong_folder_is_named(sentence_encoder_folder, tmp_path, model, to, s
     ran = export(folder, tmp_path / to)
     assert ran.status != 0
     assert said in ran.err
+
+
+def test_a_folder_that_cannot_be_written_is_named(sentence_encoder_folder):
+    ran = export(sentence_encoder_folder, "/proc/encoder")
+    assert ran.status == 2
+    assert "--to: /proc/encoder cannot be written: No such file or directory" in ran.err

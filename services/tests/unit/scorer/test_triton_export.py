@@ -85,7 +85,7 @@ def test_a_failed_export_leaves_existing_files(cross_encoder_folder, tmp_path, m
         raise OSError("no space left on device")
 
     monkeypatch.setattr(exporting, "write_golden", no_room)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(InvalidRequest, match="no space left"):
         export_scorer(cross_encoder_folder, to, backend=Backend.PYTHON, force=True)
     assert names_of(tmp_path) == before
 
@@ -104,6 +104,13 @@ def test_a_checkpoint_without_an_onnx_file_says_how_to_make_one(
     assert "Install scaar[scorer,transformers]" in ran.err
     assert "optimum-cli export onnx" in ran.err
     assert not (tmp_path / "r").exists()
+
+
+def test_a_repository_that_cannot_be_written_is_named(cross_encoder_folder, tmp_path):
+    (tmp_path / "file").write_text("")
+    to = tmp_path / "file" / "repository"
+    with pytest.raises(InvalidRequest, match=f"--to: {to} cannot be written: File exists"):
+        export_scorer(cross_encoder_folder, to, backend=Backend.ONNX)
 
 
 def test_a_model_of_another_kind_is_refused(language_model_folder, tmp_path):
