@@ -6,6 +6,7 @@ from typing import Any
 
 from scaar.core.types import ContinuationKind
 from scaar.generator.engines.openai_server.dialects import Dialect, DialectName
+from scaar.lab_servers.json_types import NUMBER, is_utf8, wrong_type
 
 Json = dict[str, Any]
 
@@ -27,6 +28,19 @@ _TYPES: Mapping[int, str] = {
 _OPENAI_TYPES: Mapping[int, str] = {429: "rate_limit_error", 500: "server_error"}
 
 
+_FIELD_TYPES: Mapping[str, tuple[type, ...]] = {
+    "prompt": (str,),
+    "messages": (list,),
+    "temperature": NUMBER,
+    "max_tokens": (int,),
+    "max_completion_tokens": (int,),
+    "stop": (str, list),
+    "seed": (int,),
+    "logprobs": (bool, int),
+    "top_logprobs": (int,),
+    "stream_options": (dict,),
+    "chat_template_kwargs": (dict,),
+}
 _WHOLE: Mapping[DialectName, Mapping[str, float]] = {
     "generic": {"top_p": 1},
     "openai": {"top_p": 1},
@@ -112,13 +126,17 @@ def parse_request(payload: Any, dialect: Dialect, *, model: str, chat: bool) -> 
         raise Rejected(404, f"The model `{payload.get('model')}` does not exist.", code=code)
     if dialect.name == "openai" and (unknown := payload.keys() - _KNOWN):
         raise Rejected(400, f"Unrecognized request argument supplied: {min(unknown)}")
+    if wrong := wrong_type(payload, _FIELD_TYPES):
+        raise Rejected(400, wrong)
     if payload.get("n", 1) != 1:
         raise Rejected(400, "the lab's model generates one choice: n must be 1")
-    temperature = payload.get("temperature", 1)
+    temperature = 1 if payload.get("temperature") is None else payload["temperature"]
     if not 0 <= temperature <= 2:
         raise Rejected(400, f"temperature must be 0 to 2, not {temperature}")
     if temperature and not _samples_from_all(payload, dialect):
-        raise Rejected(400, "the lab's model samples from its whole vocabulary")
+        whole = ", ".join(f"{name} {value}" for name, value in _WHOLE[dialect.name].items())
+        text = "the lab's model samples from its whole vocabulary"
+        raise Rejected(400, f"{text}: set {whole}, or temperature 0")
     system, prompt, prefix, restated = (
         _turns(payload, dialect) if chat else ("", _prompt(payload), "", False)
     )
@@ -197,10 +215,12 @@ def _turns(payload: Json, dialect: Dialect) -> tuple[str, str, str, bool]:
     turns = payload.get("messages")
     if not isinstance(turns, list) or not turns:
         raise Rejected(400, "messages must not be empty")
+    if not all(isinstance(turn, dict) for turn in turns):
+        raise Rejected(400, "messages must have objects with role and content")
     roles = [turn.get("role") for turn in turns]
     texts = [turn.get("content") for turn in turns]
-    if not all(isinstance(text, str) for text in texts):
-        raise Rejected(400, "content must be a string")
+    if not all(isinstance(text, str) and is_utf8(text) for text in texts):
+        raise Rejected(400, "content must be a string without unpaired surrogates")
     system = texts[0] if roles[0] == "system" else ""
     if system:
         texts[0] = f"{system}\n\n"

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scaar.core.types import Token, TopToken
+from scaar.lab_servers.json_types import NUMBER, wrong_type
 
 MAX_STOP_SEQUENCES = 4
 MAX_TOP_N_TOKENS = 5
@@ -21,6 +22,14 @@ STATUSES: Mapping[str, int] = MappingProxyType(
     }
 )
 """HTTP status of each ``error_type``, unless the response is streamed."""
+
+_FIELD_TYPES: Mapping[str, tuple[type, ...]] = {
+    "temperature": NUMBER,
+    "max_new_tokens": (int,),
+    "stop": (list,),
+    "seed": (int,),
+    "top_n_tokens": (int,),
+}
 
 Json = dict[str, Any]
 
@@ -59,6 +68,11 @@ def parse_request(payload: Any) -> GenerationRequest:
     if not isinstance(payload, dict) or not isinstance(payload.get("inputs"), str):
         raise Rejected("validation", "Input validation error: missing field `inputs`")
     given = payload.get("parameters") or {}
+    if wrong := (
+        wrong_type(payload, {"inputs": (str,), "parameters": (dict,)})
+        or wrong_type(given, _FIELD_TYPES)
+    ):
+        raise _invalid(wrong)
     for name in ("top_k", "top_p", "typical_p", "repetition_penalty", "grammar"):
         if given.get(name) is not None:
             raise _invalid(f"`{name}` is not supported by the lab's model")
