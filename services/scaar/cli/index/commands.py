@@ -376,7 +376,7 @@ def _lab_passages(folder: Path, seed: int) -> Path:
 
 def _lines_of(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest.of("--ids", f"{path} cannot be read as a text file") from error
 

@@ -260,7 +260,7 @@ def test_nothing_is_added_to_an_unknown_index(home: Path, corpus: Path) -> None:
 def test_ids_to_delete_may_be_in_a_file(home: Path, corpus: Path, tmp_path: Path) -> None:
     run("build", "geo", "--corpus", str(corpus))
     ids = tmp_path / "ids.txt"
-    ids.write_text("a\nnowhere\n")
+    ids.write_text("\ufeffa\r\n\nnowhere\n \n", encoding="utf-8")
     assert run("delete", "geo", "--ids", str(ids)) == "geo: 1 of 2 passages deleted\n"
     with pytest.raises(InvalidRequest, match="ID: is missing"):
         run("delete", "geo")
