@@ -60,8 +60,8 @@ def backup(
 ) -> None:
     """Copy an SQLite database in use to a new file.
 
-    To restore, stop the services and rename the file to the name of the database. Databases of
-    PostgreSQL have pg_dump.
+    To restore, stop the services, rename the file to the name of the database, and remove the files
+    beside it that end in -wal and -shm. Databases of PostgreSQL have pg_dump.
     """
     from scaar.database.backup import back_up
 
