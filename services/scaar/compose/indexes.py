@@ -66,7 +66,8 @@ async def open_indexes(
         return
     if encoder is not None:
         text = f"is the running retriever's own at {target}: SCAAR_RETRIEVER_ENCODER there"
-        raise InvalidRequest.of("--encoder", f"{text}; give --search or --metric without it")
+        advice = "leave the option out; --hybrid, --search or --metric build an index of vectors"
+        raise InvalidRequest.of("--encoder", f"{text}; {advice}")
     async with open_service_channel(target, retriever.SERVICE_NAME) as channel:
         yield retriever.RemoteRetriever(channel, target)
 

@@ -141,3 +141,5 @@ def test_a_running_retriever_takes_its_own_encoder(home: Path, corpus: Path) -> 
             *("index", "build", "geo", "--corpus", str(corpus), "--encoder", "words"),
             *("--address", "dns:///127.0.0.1:9"),
         )
+    with pytest.raises(InvalidRequest, match="leave the option out; --hybrid, --search or"):
+        run(*("search", "Japan", "--encoder", "words", "--address", "dns:///127.0.0.1:9"))
