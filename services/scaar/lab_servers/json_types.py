@@ -28,11 +28,15 @@ def wrong_type(fields: Mapping[str, object], types: Mapping[str, tuple[type, ...
             return f"{name} must be {' or '.join(_NAMES[each] for each in allowed)}"
         if isinstance(value, str) and not is_utf8(value):
             return f"{name} must not have an unpaired surrogate"
-        if name == "stop" and not all(isinstance(each, str) and each for each in value):
-            return f"{name} must have strings that are not empty"
+        if name == "stop" and isinstance(value, list) and not all(map(_is_stop, value)):
+            return f"{name} must have strings that are not empty, without unpaired surrogates"
     return ""
 
 
 def is_utf8(text: str) -> bool:
     """Return whether the text has no unpaired surrogate."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _is_stop(value: object) -> bool:
+    return isinstance(value, str) and value != "" and is_utf8(value)

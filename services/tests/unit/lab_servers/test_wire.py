@@ -10,6 +10,7 @@ FIELDS = [
     ("stop", 5),
     ("stop", [5]),
     ("stop", [""]),
+    ("stop", ["half \ud800"]),
     ("seed", "x"),
 ]
 
