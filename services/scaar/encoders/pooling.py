@@ -42,23 +42,26 @@ class VectorRecipe:
     def applied(self, tokens: Array, mask: Array) -> Array:
         """Return one float32 vector per text, [texts, width].
 
-        ``tokens`` is [texts, tokens, width], and ``mask`` is [texts, tokens].
+        ``tokens`` is [texts, tokens, width], and ``mask`` is [texts, tokens]. The vector of a text
+        without tokens is 0.
         """
         vectors = self._pooled(tokens, mask[:, :, None].astype(tokens.dtype))
+        vectors[~mask.any(axis=1)] = 0
         if self.normalised:
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _SMALL)
         return vectors.astype(np.float32, copy=False)
 
     def _pooled(self, tokens: Array, real: Array) -> Array:
+        count = np.maximum(real.sum(axis=1), 1)
         match self.pooling:
             case Pooling.CLS:
                 return np.array(tokens[:, 0])
             case Pooling.MAX:
                 return np.asarray(np.where(real > 0, tokens, -np.inf).max(axis=1))
             case Pooling.MEAN:
-                return np.asarray((tokens * real).sum(axis=1) / real.sum(axis=1))
+                return np.asarray((tokens * real).sum(axis=1) / count)
             case Pooling.MEAN_SQRT:
-                return np.asarray((tokens * real).sum(axis=1) / np.sqrt(real.sum(axis=1)))
+                return np.asarray((tokens * real).sum(axis=1) / np.sqrt(count))
 
 
 def read_recipe(folder: Path) -> VectorRecipe:

@@ -113,7 +113,7 @@ class SentenceEncoder:
 
     def padded(self, texts: Sequence[Tokens]) -> Mapping[str, Array]:
         """Return the batch by input name, int64 [texts, tokens], padded to the longest text."""
-        shape = (len(texts), max(len(text) for text in texts))
+        shape = (len(texts), max(1, *(len(text) for text in texts)))
         ids, mask = np.full(shape, self._padding, np.int64), np.zeros(shape, np.int64)
         for row, text in enumerate(texts):
             ids[row, : len(text)], mask[row, : len(text)] = text, 1

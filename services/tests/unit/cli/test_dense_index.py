@@ -143,3 +143,17 @@ def test_a_running_retriever_takes_its_own_encoder(home: Path, corpus: Path) -> 
         )
     with pytest.raises(InvalidRequest, match="leave the option out; --hybrid, --search or"):
         run(*("search", "Japan", "--encoder", "words", "--address", "dns:///127.0.0.1:9"))
+
+
+def test_a_text_without_tokens_does_not_fail_the_others(home: Path, tmp_path: Path) -> None:
+    encoder = write_word_encoder(tmp_path / "words", ["a volcano in Japan"])
+    tokenizer = json.loads((encoder / "tokenizer.json").read_text())
+    tokenizer["normalizer"] = {"type": "Replace", "pattern": {"String": "!"}, "content": ""}
+    (encoder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    corpus = tmp_path / "passages.jsonl"
+    corpus.write_text('{"id": "a", "text": "!!!"}\n{"id": "b", "text": "a volcano"}\n')
+    run("index", "build", "geo", "--corpus", str(corpus), "--encoder", str(encoder))
+    options = ("--index", "geo", "--encoder", str(encoder), "--format", "json")
+    found = run("search", "volcano", *options).splitlines()
+    assert [json.loads(line)["id"] for line in found] == ["b", "a"]
+    assert len(run("search", "!", *options).splitlines()) == 2

@@ -37,6 +37,13 @@ def test_a_vector_of_zeros_stays_one():
     assert found.tolist() == [[0, 0, 0]]
 
 
+@pytest.mark.parametrize("pooling", Pooling)
+def test_the_vector_of_a_text_without_tokens_is_zero(pooling):
+    found = VectorRecipe(pooling, True).applied(TOKENS, np.array([[0, 0, 0], [1, 1, 1]]))
+    assert found[0].tolist() == [0, 0]
+    assert np.linalg.norm(found[1]) == pytest.approx(1)
+
+
 def test_pooling_does_not_change_the_tokens():
     tokens = TOKENS.astype(np.float32)
     VectorRecipe(Pooling.CLS, True).applied(tokens, MASK)
