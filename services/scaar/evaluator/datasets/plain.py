@@ -6,6 +6,7 @@ samples are often distributed in it. Unknown fields are ignored.
 
 from collections.abc import Iterator, Sequence
 
+from scaar.core.prompts.untrusted import one_line
 from scaar.evaluator.datasets.choices import LETTERS, MAX_CHOICES, letter_of, with_choices
 from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.reader import records_of
@@ -59,7 +60,8 @@ def _labels(record: Record) -> tuple[tuple[str, str], ...]:
     if "labels" not in record:
         return ()
     part = record.part("labels")
-    return labels_of(part, tuple(part.fields))
+    # A name can have characters that no text of the results may have.
+    return tuple((one_line(name), label) for name, label in labels_of(part, tuple(part.fields)))
 
 
 def _supports(record: Record) -> tuple[str, ...]:

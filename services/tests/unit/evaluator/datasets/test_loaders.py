@@ -284,3 +284,11 @@ def test_the_labs_questions_ask_for_plain_words_at_the_rate_that_is_left() -> No
         open_dataset("lab", style=1.5)
     with pytest.raises(InvalidRequest, match=r"style: is not taken by the data set nq"):
         open_dataset("nq", FIXTURES / "nq.jsonl", style=0.5)
+
+
+def test_a_name_of_a_label_is_one_line_of_valid_text(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    labels = {"kind\ud800 of\nplace": "b"}
+    path.write_text(json.dumps({"id": "1", "question": "Who?", "answers": ["x"], "labels": labels}))
+    (question,) = open_dataset("jsonl", path).questions
+    assert question.labels == (("kind of place", "b"),)
