@@ -16,6 +16,8 @@ from scaar.evaluator.records import Question
 LAYOUT = '{"id", "question", "answers": [...]}; may have "entity", "labels", "supports", "choices"'
 MARKS = frozenset({"id", "question", "answers"})
 
+_MAX_LABEL_NAME = 128
+"""Maximum number of characters of a label's name, as in the contract."""
 _SUPPORTS = ("supports", "gold_ids", "gold_titles")
 
 
@@ -60,6 +62,10 @@ def _labels(record: Record) -> tuple[tuple[str, str], ...]:
     if "labels" not in record:
         return ()
     part = record.part("labels")
+    for name in part.fields:
+        if len(name) > _MAX_LABEL_NAME:
+            limit = f"a name must have at most {_MAX_LABEL_NAME} characters, not {len(name)}"
+            record.wrong("labels", limit)
     # A name can have characters that no text of the results may have.
     return tuple((one_line(name), label) for name, label in labels_of(part, tuple(part.fields)))
 

@@ -292,3 +292,12 @@ def test_a_name_of_a_label_is_one_line_of_valid_text(tmp_path: Path) -> None:
     path.write_text(json.dumps({"id": "1", "question": "Who?", "answers": ["x"], "labels": labels}))
     (question,) = open_dataset("jsonl", path).questions
     assert question.labels == (("kind of place", "b"),)
+
+
+def test_a_name_of_a_label_has_a_maximum_length(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    record = {"id": "1", "question": "Who?", "answers": ["x"], "labels": {"k" * 129: "b"}}
+    path.write_text(json.dumps(record))
+    limit = "record 1, labels: a name must have at most 128 characters, not 129"
+    with pytest.raises(InvalidRequest, match=limit):
+        open_dataset("jsonl", path)
