@@ -76,6 +76,9 @@ def main() -> None:
         # JSON is UTF-8; characters that the locale cannot encode are escaped.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        # With PYTHONUNBUFFERED, a line and its end would be two writes, and services share a file.
+        sys.stderr.reconfigure(line_buffering=True, write_through=False)
     # Standard output is None if its descriptor is closed.
     checked = nullcontext() if sys.stdout is None else redirect_stdout(CheckedOutput(sys.stdout))
     with checked:

@@ -399,6 +399,19 @@ def test_a_process_with_a_full_output_ends_without_a_traceback(
     assert ran.stderr == "scaar: standard output: No space left on device\n"
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_line_of_standard_error_is_one_write(home: Path, unbuffered: str) -> None:
+    path = os.pathsep.join(sys.path)
+    given = {"PYTHONPATH": path, "SCAAR_HOME": str(home), "PYTHONUNBUFFERED": unbuffered}
+    # Each write is a packet.
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            command = [sys.executable, "-m", "scaar.cli", "no-such-command"]
+            subprocess.run(command, stderr=theirs, env={**os.environ, **given}, check=False)
+        assert ours.recv(4096) == b"scaar: No such command 'no-such-command'.\n"
+
+
 @pytest.mark.parametrize("setting", ["gate_file", "sentence_filter_file", "corpus_counts_file"])
 @pytest.mark.parametrize(
     "command",
