@@ -5,6 +5,7 @@ machines do not fail them.
 """
 
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ settings.register_profile(
     "scaar", derandomize=True, deadline=None, database=None, max_examples=_EXAMPLES
 )
 settings.load_profile("scaar")
+# A shell starts processes in the background with the signal ignored, and tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _HERE = Path(__file__).parent
 _SLOW = ("contract", "lab_models", "processes")
