@@ -133,6 +133,12 @@ async def asking(answerer: ScriptedAnswerer) -> AsyncIterator[Client]:
         yield scaar
 
 
+async def opened(answerer: ScriptedAnswerer, calls: int) -> None:
+    async with asyncio.timeout(10):
+        while answerer.opened < calls:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 async def closed(answerer: ScriptedAnswerer) -> None:
     async with asyncio.timeout(10):
         while answerer.closed < max(answerer.opened, 1):  # noqa: ASYNC110
@@ -630,8 +636,7 @@ async def test_a_call_in_progress_when_the_client_closes_says_that_it_is_closed(
     async with serving(OrchestratorServicer(answerer)) as (_, target):
         async with open_client(target) as scaar:
             calls = [asyncio.create_task(each) for each in (scaar.answer("Where?"), stream(scaar))]
-            while answerer.opened < len(calls):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+            await opened(answerer, len(calls))
         for call in calls:
             with pytest.raises(RuntimeError, match="the client is closed"):
                 await call
@@ -642,8 +647,7 @@ async def test_a_cancelled_call_of_a_client_that_closes_is_cancelled() -> None:
     answerer = ScriptedAnswerer(endless, delay_s=0.01)
     async with asking(answerer) as scaar:
         call = asyncio.create_task(scaar.answer("Where?"))
-        while not answerer.opened:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await opened(answerer, 1)
         call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

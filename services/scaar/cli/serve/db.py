@@ -61,7 +61,7 @@ def backup(
     """Copy an SQLite database in use to a new file.
 
     To restore, stop the services, rename the file to the name of the database, and remove the files
-    beside it that end in -wal and -shm. Databases of PostgreSQL have pg_dump.
+    next to it that end in -wal and -shm. Databases of PostgreSQL have pg_dump.
     """
     from scaar.database.backup import back_up
 
