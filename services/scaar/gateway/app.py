@@ -131,7 +131,7 @@ def _add_health(app: FastAPI, orchestrator: Orchestrator, readiness: Readiness) 
 def _add_models(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySettings) -> None:
     async def listed(request: Request) -> list[ModelName]:
         catalog = _caller(orchestrator, request).catalog
-        policies, indexes = await catalog.list_both()
+        policies, indexes = await catalog.list_policies_and_indexes()
         return list(model_names(policies, indexes, default_index=settings.default_index))
 
     @app.get("/v1/models", tags=["models"], summary="Policies and indexes as models")

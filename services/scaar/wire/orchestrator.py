@@ -287,7 +287,7 @@ class RemoteCatalog(RemoteService):
         policies, _ = await self._list(with_indexes=False)
         return policies
 
-    async def list_both(
+    async def list_policies_and_indexes(
         self,
     ) -> tuple[tuple[PolicyDescription, ...], tuple[IndexDescription, ...]]:
         """Return the policies and the indexes, by one call."""
