@@ -32,7 +32,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -43,6 +43,7 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.types import (
     Attention,
     Capability,
+    EffectivePolicy,
     Moment,
     PolicyOverrides,
     PolicyRequest,
@@ -86,6 +87,7 @@ _NOT_FINITE: Mapping[tuple[type, str], Codec] = {
     (TopToken, "logprob"): _PLAIN,
 }
 _REQUIRED = object()
+_MAX_POLICIES = 256
 
 
 def to_pb(value: object, message: type[_Message], kind: Any = None) -> _Message:
@@ -164,7 +166,11 @@ def _message_codec(kind: Any, message: Descriptor) -> Codec:
         return _tuple_codec(kind, message)
     if _is_union(kind):
         return _union_codec(arguments, message)
-    return _dataclass_codec(kind, message)
+    codec = _dataclass_codec(kind, message)
+    if kind is EffectivePolicy:
+        # The same few policies are in every answer.
+        return codec._replace(write=lru_cache(maxsize=_MAX_POLICIES)(codec.write))
+    return codec
 
 
 def _field_codec(hint: Any, field: FieldDescriptor) -> Codec:

@@ -41,6 +41,8 @@ def check_carried(fields: Mapping[str, Any], message: type[Message]) -> None:
 
 def _check_carried(fields: Mapping[str, Any], message: Descriptor, path: str) -> None:
     for name, value in fields.items():
+        if value is None:
+            continue
         field = message.fields_by_name[name]
         for at, item in enumerate(value if field.is_repeated else (value,)):
             if isinstance(item, Mapping):
@@ -48,7 +50,7 @@ def _check_carried(fields: Mapping[str, Any], message: Descriptor, path: str) ->
                 _check_carried(item, field.message_type, place)
             elif isinstance(item, str):
                 carried_text(path + name, item)
-            elif item is not None and field.type == FieldDescriptor.TYPE_INT32:
+            elif field.type == FieldDescriptor.TYPE_INT32:
                 carried_int(path + name, item)
             elif isinstance(item, int) and field.type == FieldDescriptor.TYPE_DOUBLE:
                 finite(path + name, item)
