@@ -36,15 +36,18 @@ _BATCH = 500
 async def add_records(database: Database, rows: Sequence[Row]) -> None:
     """Add records in one transaction. Records that exist are left as they are."""
     added = database.insert(RECORDS).on_conflict_do_nothing(index_elements=["id"])
+    content = sa.bindparam("record_content", type_=CONTENTS.c.content.type)
+    number = sa.select(RECORDS.c.number, content).where(RECORDS.c.id == sa.bindparam("record_id"))
+    contents = (
+        database.insert(CONTENTS)
+        .from_select(["record", "content"], number)
+        .on_conflict_do_nothing(index_elements=["record"])
+    )
     async with database.writing() as connection:
-        await connection.execute(added, [dict(each.columns) for each in rows])
-        ids = [each.columns["id"] for each in rows]
-        found = sa.select(RECORDS.c.id, RECORDS.c.number).where(RECORDS.c.id.in_(ids))
-        numbers = {row.id: row.number for row in await connection.execute(found)}
-        contents = database.insert(CONTENTS).on_conflict_do_nothing(index_elements=["record"])
+        await connection.execute(added, [each.columns for each in rows])
         await connection.execute(
             contents,
-            [{"record": numbers[each.columns["id"]], "content": each.content} for each in rows],
+            [{"record_id": each.columns["id"], "record_content": each.content} for each in rows],
         )
 
 
