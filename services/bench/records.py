@@ -1,8 +1,8 @@
-"""CPU of an orchestrator for an answer, with records and without, alternately."""
+"""CPU of an orchestrator for an answer, with records and without, in turn."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from statistics import median
 
@@ -21,8 +21,8 @@ _WRITTEN_WITHIN_S = 3.0
 async def rows(home: Path, questions: Sequence[str]) -> AsyncIterator[tuple[str, ...]]:
     """Yield a row for records without texts, and one for whole records.
 
-    A pair answers the same questions on two orchestrators over the same back ends. The time to
-    write the records is counted.
+    Two orchestrators with metrics over the same back ends answer the same questions in turn, so
+    that a busier moment of the machine costs both. The time to write the records is counted.
     """
     with ExitStack() as stack:
         services = {name: stack.enter_context(running_service(name, home)) for name in _BACK_ENDS}
@@ -32,6 +32,7 @@ async def rows(home: Path, questions: Sequence[str]) -> AsyncIterator[tuple[str,
         }
 
         def orchestrator(**settings: str) -> RunningService:
+            settings["SCAAR_ORCHESTRATOR_METRICS_ADDRESS"] = "127.0.0.1:0"
             found = running_service("orchestrator", home, **targets, **settings)
             return stack.enter_context(found)
 
@@ -42,7 +43,7 @@ async def rows(home: Path, questions: Sequence[str]) -> AsyncIterator[tuple[str,
                 SCAAR_ORCHESTRATOR_RECORDS_DATABASE=database,
                 SCAAR_ORCHESTRATOR_RECORDS_CONTENT=content,
             )
-            pairs = await _pairs(without, with_records, questions)
+            pairs = await _pairs((without, with_records), questions)
             cells = (
                 median(plain for plain, _ in pairs),
                 median(recorded for _, recorded in pairs),
@@ -52,34 +53,30 @@ async def rows(home: Path, questions: Sequence[str]) -> AsyncIterator[tuple[str,
 
 
 async def _pairs(
-    without: RunningService, with_records: RunningService, questions: Sequence[str]
+    orchestrators: tuple[RunningService, RunningService], questions: Sequence[str]
 ) -> list[tuple[float, float]]:
     """Return the CPU of both orchestrators in ms for an answer, pair by pair."""
-    async with open_channel(without.target) as plain, open_channel(with_records.target) as other:
-        answerers = (
-            (RemoteAnswerer(plain, without.target), without.process.pid),
-            (RemoteAnswerer(other, with_records.target), with_records.process.pid),
-        )
-        for answerer, pid in answerers:
-            await _cpu_ms(answerer, pid, questions)
+    async with AsyncExitStack() as stack:
+        answerers = [
+            RemoteAnswerer(await stack.enter_async_context(open_channel(each.target)), each.target)
+            for each in orchestrators
+        ]
+        pids = [each.process.pid for each in orchestrators]
         pairs = []
-        for number in range(PAIRS):
-            # The order alternates, so that neither always has the warmer caches.
-            order = (0, 1) if number % 2 == 0 else (1, 0)
-            found = [0.0, 0.0]
-            for at in order:
-                found[at] = await _cpu_ms(*answerers[at], questions)
-            pairs.append((found[0], found[1]))
-        return pairs
-
-
-async def _cpu_ms(answerer: RemoteAnswerer, pid: int, questions: Sequence[str]) -> float:
-    before = _cpu_s(pid)
-    for number in range(ANSWERS):
-        question = questions[number % len(questions)]
-        await answerer.answer(AnswerRequest(question, PolicyRequest("scaar")))
-    await asyncio.sleep(_WRITTEN_WITHIN_S)
-    return (_cpu_s(pid) - before) / ANSWERS * 1000
+        # The first pair warms both.
+        for _ in range(1 + PAIRS):
+            before = [_cpu_s(pid) for pid in pids]
+            for number in range(ANSWERS):
+                request = AnswerRequest(questions[number % len(questions)], PolicyRequest("scaar"))
+                for answerer in answerers if number % 2 == 0 else reversed(answerers):
+                    await answerer.answer(request)
+            await asyncio.sleep(_WRITTEN_WITHIN_S)
+            plain, recorded = (
+                (_cpu_s(pid) - began) / ANSWERS * 1000
+                for pid, began in zip(pids, before, strict=True)
+            )
+            pairs.append((plain, recorded))
+        return pairs[1:]
 
 
 def _cpu_s(pid: int) -> float:
