@@ -8,14 +8,14 @@ import uuid
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 
 from scaar.core.calls.context import current_call
 from scaar.core.errors import ScaarError
 from scaar.core.observers import RecordDrop, RecordObserver
-from scaar.core.records import AnswerRecord, RecordContent, RecordSummary
+from scaar.core.records import RecordContent, RecordSummary
 from scaar.core.tenancy import DEFAULT_TENANT, proved_tenant, wrong_tenant
 from scaar.core.types import (
     AnswerEvent,
@@ -28,9 +28,10 @@ from scaar.core.types import (
     TokenDrafted,
 )
 from scaar.database.database import Database
-from scaar.records.redaction import redacted
+from scaar.records.redaction import redacted, redacted_summary
 from scaar.records.store.rows import Row, row_of
 from scaar.records.store.store import add_records
+from scaar.wire.records import record_message, without_passages, without_tokens
 
 _LOGGER = logging.getLogger("scaar.records")
 _CANCELLED = "CANCELLED"
@@ -41,6 +42,8 @@ _SOON_S, _INTERVAL_S = 0.1, 2.0
 an interval."""
 _MANY_EVENTS = 1_000
 """An answer with more events becomes a row in a thread, so that it delays no other answer."""
+_STEP_S = 0.002
+"""Rows are made for this time between other work of the event loop."""
 _RETRY_S = 1.0
 """Pause after the database did not take a batch."""
 _CLOSING_S = 5.0
@@ -71,7 +74,8 @@ class _Answer:
     started_at: datetime
     begun: float
     events: list[AnswerEvent] = field(default_factory=list)
-    event_ms: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    """The time of each event, on the clock of ``begun``."""
     error: BaseException | None = None
     elapsed_ms: float = 0.0
 
@@ -145,6 +149,7 @@ class Recorder:
 
     async def _encode(self) -> None:
         """Turn the answers that have ended into rows, as far as the limit of bytes permits."""
+        began = time.monotonic()
         while self._ended:
             # A cancellation meanwhile leaves the answer for the end.
             answer = self._ended[0]
@@ -152,7 +157,6 @@ class Recorder:
                 row = await asyncio.to_thread(self._row_of, answer)
             else:
                 row = self._row_of(answer)
-                await asyncio.sleep(0)
             self._ended.popleft()
             if row is None:
                 self._observer.on_records_dropped(RecordDrop.FAULT, 1)
@@ -161,6 +165,10 @@ class Recorder:
             else:
                 self._rows.append(row)
                 self._waiting_bytes += row.size
+            # Several at a time take less CPU than one now and then between steps of answers.
+            if time.monotonic() - began > _STEP_S:
+                await asyncio.sleep(0)
+                began = time.monotonic()
         self._observer.on_records_waiting(len(self._rows))
 
     async def _write(self) -> bool:
@@ -190,13 +198,14 @@ class RecordWatch:
 
     def __init__(self, answer: _Answer, recorder: Recorder) -> None:
         self._answer = answer
+        self._events, self._times = answer.events, answer.times
         self._recorder = recorder
 
     def on_event(self, event: AnswerEvent) -> None:
-        answer = self._answer
-        if len(answer.events) < _MAX_EVENTS or isinstance(event, AnswerFinished):
-            answer.events.append(event)
-            answer.event_ms.append((time.monotonic() - answer.begun) * 1000)
+        events = self._events
+        if len(events) < _MAX_EVENTS or isinstance(event, AnswerFinished):
+            events.append(event)
+            self._times.append(time.monotonic())
 
     def on_end(self, error: BaseException | None) -> None:
         answer = self._answer
@@ -226,30 +235,32 @@ async def open_recorder(
 
 def _row_of(answer: _Answer, limits: RecordLimits) -> Row:
     """Return the row of an answer, without what exceeds the size of a record."""
-    record = redacted(record_of_answer(answer), limits.content, limits.key)
-    row = row_of(record)
-    if row.size > limits.max_record_bytes:
-        row = row_of(record := _without_tokens(record))
-    if row.size > limits.max_record_bytes:
-        row = row_of(_without_passages(record))
+    content, key = limits.content, limits.key
+    error = answer.error.message if isinstance(answer.error, ScaarError) else ""
+    event_ms = [round((each - answer.begun) * 1000, 3) for each in answer.times]
+    record = record_message(answer.request, answer.events, event_ms, error)
+    summary = redacted_summary(_summary_of(answer), content, key)
+    row = row_of(summary, redacted(record, content, key))
+    for less in (without_tokens, without_passages):
+        if row.size > limits.max_record_bytes:
+            record = less(record)
+            row = row_of(summary, redacted(record, content, key))
     return row
 
 
-def record_of_answer(answer: _Answer) -> AnswerRecord:
-    """Return the whole record of an answer that has ended."""
-    finished = next((e.answer for e in answer.events if isinstance(e, AnswerFinished)), None)
-    started = next((e.provenance for e in answer.events if isinstance(e, AnswerStarted)), None)
-    judged = [event for event in answer.events if isinstance(event, SentenceJudged)]
-    accepted = [event for event in answer.events if isinstance(event, SentenceAccepted)]
-    retrievals = sum(isinstance(event, PassagesRetrieved) for event in answer.events)
+def _summary_of(answer: _Answer) -> RecordSummary:
+    decisions = [event for event in answer.events if not isinstance(event, TokenDrafted)]
+    finished = next((e.answer for e in decisions if isinstance(e, AnswerFinished)), None)
+    started = next((e.provenance for e in decisions if isinstance(e, AnswerStarted)), None)
+    judged = [event for event in decisions if isinstance(event, SentenceJudged)]
+    accepted = [event for event in decisions if isinstance(event, SentenceAccepted)]
+    retrievals = sum(isinstance(event, PassagesRetrieved) for event in decisions)
     known = [
         word.probability for event in judged for word in event.words if word.probability is not None
     ]
     usage = finished.usage if finished is not None else None
-    # The usage of an answer without an end is not known, but it has at least written its drafts.
-    drafted = sum(isinstance(event, TokenDrafted) for event in answer.events)
     provenance = finished.provenance if finished is not None else started
-    summary = RecordSummary(
+    return RecordSummary(
         id=uuid.uuid4().hex,
         request_id=provenance.request_id if provenance else answer.request.request_id,
         tenant=answer.tenant,
@@ -267,16 +278,14 @@ def record_of_answer(answer: _Answer) -> AnswerRecord:
         sentences=len(accepted),
         degraded_sentences=sum(event.accepted.degraded is not None for event in accepted),
         retrievals=usage.retrievals if usage else retrievals,
-        generated_tokens=usage.generated_tokens if usage else drafted,
+        # An answer without an end has at least written its drafts.
+        generated_tokens=usage.generated_tokens if usage else len(answer.events) - len(decisions),
         prompt_tokens=usage.prompt_tokens if usage else 0,
         latency_ms=usage.latency_ms if usage else answer.elapsed_ms,
         mean_probability=math.fsum(known) / len(known) if known else None,
         abstained=finished is not None and finished.abstained is not None,
         trace_id=answer.trace_id,
     )
-    error = answer.error.message if isinstance(answer.error, ScaarError) else ""
-    times = tuple(round(each, 3) for each in answer.event_ms)
-    return AnswerRecord(summary, answer.request, tuple(answer.events), times, error)
 
 
 def _failure_of(answer: _Answer) -> str:
@@ -284,30 +293,3 @@ def _failure_of(answer: _Answer) -> str:
     if error is None or isinstance(error, GeneratorExit | asyncio.CancelledError):
         return _CANCELLED
     return (error if isinstance(error, ScaarError) else ScaarError).reason
-
-
-def _without_tokens(record: AnswerRecord) -> AnswerRecord:
-    kept = [
-        (event, ms)
-        for event, ms in zip(record.events, record.event_ms, strict=True)
-        if not isinstance(event, TokenDrafted)
-    ]
-    return replace(
-        record,
-        events=tuple(event for event, _ in kept),
-        event_ms=tuple(ms for _, ms in kept),
-        left_out=(*record.left_out, "tokens"),
-    )
-
-
-def _without_passages(record: AnswerRecord) -> AnswerRecord:
-    def cut(event: AnswerEvent) -> AnswerEvent:
-        if isinstance(event, PassagesRetrieved):
-            return replace(event, passages=tuple(replace(each, text="") for each in event.passages))
-        if isinstance(event, AnswerFinished):
-            passages = tuple(replace(each, text="") for each in event.answer.passages)
-            return replace(event, answer=replace(event.answer, passages=passages))
-        return event
-
-    events = tuple(map(cut, record.events))
-    return replace(record, events=events, left_out=(*record.left_out, "passages"))

@@ -4,70 +4,99 @@ Every text is removed unless it is listed here as a name, so that a new field of
 until somebody decides otherwise.
 """
 
-import enum
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any, get_type_hints
 
-from scaar.core import types
-from scaar.core.records import AnswerRecord, RecordContent, RecordSummary
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
 
-_Text = Callable[[str], str]
+from scaar.core.records import RecordContent, RecordSummary
+from scaar.wire.records import RecordMessage
 
 _DIGEST_CHARACTERS = 16
 _WHOLLY_NAMES = frozenset(
-    {types.Provenance, types.EffectivePolicy, types.PolicyRequest, types.QuerySettings}
+    {"Provenance", "EffectivePolicy", "Policy", "PolicyOverrides", "QuerySettings", "SettingOrigin"}
 )
-"""Types without a text of a user, a model or a passage."""
-_NAMES: Mapping[type, frozenset[str]] = {
-    types.AnswerRequest: frozenset({"index", "prompt_profile", "request_id"}),
-    types.Filter: frozenset({"field"}),
-    types.MetadataField: frozenset({"name"}),
-    types.GateJudged: frozenset({"gate", "policy", "features"}),
-    types.SentenceJudged: frozenset({"signals"}),
-    types.Query: frozenset({"formulation"}),
-    types.PassagesRetrieved: frozenset({"index", "index_version", "excluded_ids"}),
-    types.RetrievedPassage: frozenset({"id"}),
-    types.Passage: frozenset({"id"}),
-    types.FilteredPassage: frozenset({"id"}),
-    types.AcceptedSentence: frozenset({"passage_ids"}),
-    types.Degradation: frozenset({"stage", "reason"}),
-    types.ScoredCandidate: frozenset({"passage_id"}),
-    RecordSummary: frozenset(
-        {
-            "id",
-            "request_id",
-            "tenant",
-            "created_at",
-            "policy",
-            "artefact_digest",
-            "model",
-            "index",
-            "failure",
-            "trace_id",
-        }
-    ),
-    AnswerRecord: frozenset({"left_out"}),
+"""Messages without a text of a user, a model or a passage."""
+_NAMES: Mapping[str, frozenset[str]] = {
+    "AnswerRequest": frozenset({"index", "prompt_profile", "request_id"}),
+    "Filter": frozenset({"field"}),
+    "MetadataField": frozenset({"name"}),
+    "GateJudged": frozenset({"gate", "policy"}),
+    "Query": frozenset({"formulation"}),
+    "PassagesRetrieved": frozenset({"index", "index_version", "excluded_ids"}),
+    "RetrievedPassage": frozenset({"id"}),
+    "Passage": frozenset({"id"}),
+    "FilteredPassage": frozenset({"id"}),
+    "AcceptedSentence": frozenset({"passage_ids"}),
+    "Degradation": frozenset({"stage", "reason"}),
+    "ScoredCandidate": frozenset({"passage_id"}),
+    "AnswerRecord": frozenset({"left_out"}),
 }
-"""Fields that are names; all other texts of a type are removed."""
+"""Fields that are names; all other texts of a message are removed."""
+_SUMMARY_NAMES = frozenset(
+    {
+        "id",
+        "request_id",
+        "tenant",
+        "created_at",
+        "policy",
+        "artefact_digest",
+        "model",
+        "index",
+        "failure",
+        "trace_id",
+    }
+)
+_SUMMARY_TEXTS = tuple(
+    each.name
+    for each in fields(RecordSummary)
+    if get_type_hints(RecordSummary)[each.name] is str and each.name not in _SUMMARY_NAMES
+)
+_UNUSED = 1 << 20
+"""Added to the number of a text, so that its bytes are those of an unknown field."""
 
 
-def redacted(record: AnswerRecord, content: RecordContent, key: bytes = b"") -> AnswerRecord:
-    """Return the record with the texts that ``content`` permits.
+def redacted(record: RecordMessage, content: RecordContent, key: bytes = b"") -> bytes:
+    """Return the bytes of a record with the texts that ``content`` permits.
 
     ``key`` is the key of the digests, HMAC-SHA-256 of each text.
     """
     match content:
         case RecordContent.FULL:
-            return record
+            return record.SerializeToString()
         case RecordContent.NONE:
-            changed: AnswerRecord = _WITHOUT_TEXTS(record)
+            # Much faster than a change of each of hundreds of messages.
+            bare = _RECORD_WITHOUT_TEXTS.FromString(record.SerializeToString())
+            bare.DiscardUnknownFields()
+            less: bytes = bare.SerializeToString()
+            return less
         case RecordContent.HASHED:
-            changed = _Redactor(lambda text: digest(text, key))(record)
-    return replace(changed, summary=replace(changed.summary, content=content))
+            hashed = RecordMessage()
+            hashed.CopyFrom(record)
+            _change(hashed, lambda text: digest(text, key))
+            return hashed.SerializeToString()
+
+
+def redacted_summary(
+    summary: RecordSummary, content: RecordContent, key: bytes = b""
+) -> RecordSummary:
+    """Return the summary with the texts that ``content`` permits."""
+    texts: dict[str, Any]
+    match content:
+        case RecordContent.FULL:
+            texts = {}
+        case RecordContent.NONE:
+            texts = dict.fromkeys(_SUMMARY_TEXTS, "")
+        case RecordContent.HASHED:
+            texts = {name: digest(getattr(summary, name), key) for name in _SUMMARY_TEXTS}
+    return replace(summary, **texts, content=content)
 
 
 def digest(text: str, key: bytes) -> str:
@@ -77,54 +106,66 @@ def digest(text: str, key: bytes) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()[:_DIGEST_CHARACTERS]
 
 
-class _Redactor:
-    """Changes every text of a value but its names, by a function compiled for each type."""
-
-    def __init__(self, change: _Text) -> None:
-        self._by_type: dict[type, Callable[[Any], Any]] = {
-            str: change,
-            tuple: lambda items: tuple([self(each) for each in items]),
-            dict: lambda items: {key: self(each) for key, each in items.items()},
-        }
-
-    def __call__(self, value: Any) -> Any:
-        kind = type(value)
-        if (redact := self._by_type.get(kind)) is None:
-            redact = self._by_type[kind] = self._of_type(kind)
-        return redact(value)
-
-    def _of_type(self, kind: type) -> Callable[[Any], Any]:
-        if issubclass(kind, Mapping):
-            return self._by_type[dict]
-        if not is_dataclass(kind) or kind in _WHOLLY_NAMES:
-            return _same
-        names, hints = _NAMES.get(kind, frozenset()), get_type_hints(kind)
-        values = ", ".join(
-            f"value.{each.name}"
-            if each.name in names or not _may_have_text(hints[each.name])
-            else f"change(value.{each.name})"
-            if hints[each.name] is str
-            else f"value.{each.name} and redact(value.{each.name})"
-            for each in fields(kind)
-        )
-        # Much faster than dataclasses.replace, of which a record needs hundreds.
-        compiled: Callable[[Any], Any] = eval(
-            f"lambda value: make({values})",
-            {"make": kind, "redact": self, "change": self._by_type[str]},
-        )
-        return compiled
+def _change(message: Any, change: Callable[[str], str]) -> None:
+    """Change every text of a message but its names."""
+    texts = _texts_of(message.DESCRIPTOR)
+    for field, value in message.ListFields():
+        if field.name in texts:
+            if field.message_type is not None:
+                message.ClearField(field.name)
+            elif field.is_repeated:
+                value[:] = map(change, value)
+            else:
+                setattr(message, field.name, change(value))
+        elif field.message_type is not None and not _is_map(field):
+            for each in value if field.is_repeated else (value,):
+                _change(each, change)
 
 
-def _may_have_text(hint: Any) -> bool:
-    """Return whether a value of a type can have a text, unlike numbers, enums and lists of them."""
-    if isinstance(hint, type) and not get_args(hint):
-        return not issubclass(hint, int | float | enum.Enum | NoneType)
-    parts = [each for each in get_args(hint) if each is not ...]
-    return not parts or any(map(_may_have_text, parts))
+@cache
+def _texts_of(kind: Any) -> frozenset[str]:
+    """Return the fields of a message, by its descriptor, with texts that are no names.
+
+    A map is one as a whole, unless its values are numbers.
+    """
+    if kind.name in _WHOLLY_NAMES:
+        return frozenset()
+    texts = {field.name for field in kind.fields if _may_have_text(field)}
+    return frozenset(texts - _NAMES.get(kind.name, frozenset()))
 
 
-def _same(value: Any) -> Any:
-    return value
+def _may_have_text(field: FieldDescriptor) -> bool:
+    if _is_map(field):
+        value = field.message_type.fields_by_name["value"]
+        return value.message_type is not None or _may_have_text(value)
+    return field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES)
 
 
-_WITHOUT_TEXTS = _Redactor(lambda text: "")
+def _is_map(field: FieldDescriptor) -> bool:
+    return field.message_type is not None and field.message_type.GetOptions().map_entry
+
+
+def _class_without_texts(kind: Any) -> Any:
+    """Return a class of the message for which texts that are no names are unknown fields."""
+    pool: Any = DescriptorPool()
+    _add_without_texts(kind.file, pool, set())
+    return GetMessageClass(pool.FindMessageTypeByName(kind.full_name))
+
+
+def _add_without_texts(file: Any, pool: Any, added: set[str]) -> None:
+    if file.name in added:
+        return
+    added.add(file.name)
+    for each in file.dependencies:
+        _add_without_texts(each, pool, added)
+    changed = FileDescriptorProto()
+    file.CopyToProto(changed)
+    for message in changed.message_type:
+        texts = _texts_of(file.message_types_by_name[message.name])
+        for field in message.field:
+            if field.name in texts:
+                field.number += _UNUSED
+    pool.Add(changed)
+
+
+_RECORD_WITHOUT_TEXTS = _class_without_texts(RecordMessage.DESCRIPTOR)

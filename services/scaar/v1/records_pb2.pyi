@@ -250,7 +250,7 @@ class AnswerRecord(_message.Message):
     @_builtins.property
     def request(self) -> _orchestrator_pb2.AnswerRequest:
         """The request, with the policy that it resolves to. Without texts, its texts are empty or
-        digests, and so are the values of its filters.
+        digests, and the values of its filters are digests or left out.
         """
 
     @_builtins.property

@@ -19,10 +19,12 @@ from scaar.core.records import (
     RecordSummary,
     Verdict,
 )
+from scaar.core.types import AnswerEvent, AnswerRequest
+from scaar.v1 import answer_pb2, orchestrator_pb2
 from scaar.v1 import records_pb2 as pb
 from scaar.v1 import records_pb2_grpc as pb_grpc
 from scaar.wire.conversion import check_response_size
-from scaar.wire.messages.codec import from_pb, request_to_pb, to_pb
+from scaar.wire.messages.codec import codec_of, from_pb, request_to_pb, to_pb
 from scaar.wire.messages.fields import carried_text
 from scaar.wire.remote import RemoteService
 from scaar.wire.request_limits import ServiceLimits
@@ -67,11 +69,52 @@ class _FeedbackQuery:
     comment: str = ""
 
 
-def record_to_bytes(record: AnswerRecord) -> bytes:
-    """Return a record without its columns, as a serialized message of the contract."""
-    message = to_pb(record, pb.AnswerRecord)
-    message.ClearField("summary")
-    return message.SerializeToString()
+RecordMessage = pb.AnswerRecord
+
+
+def record_message(
+    request: AnswerRequest,
+    events: Sequence[AnswerEvent] = (),
+    event_ms: Sequence[float] = (),
+    error: str = "",
+) -> RecordMessage:
+    """Return the message of a record without its columns."""
+    write_request = codec_of(AnswerRequest, orchestrator_pb2.AnswerRequest).write
+    write_event = codec_of(AnswerEvent, answer_pb2.AnswerEvent).write
+    return RecordMessage(
+        request=write_request(request),
+        events=[write_event(each) for each in events],
+        event_ms=event_ms,
+        error=error,
+    )
+
+
+def without_tokens(record: RecordMessage) -> RecordMessage:
+    """Return the record without its drafted tokens, named in ``left_out``."""
+    kept = [
+        (event, ms)
+        for event, ms in zip(record.events, record.event_ms, strict=True)
+        if event.WhichOneof("event") != "token_drafted"
+    ]
+    return RecordMessage(
+        request=record.request,
+        events=[event for event, _ in kept],
+        event_ms=[ms for _, ms in kept],
+        error=record.error,
+        left_out=[*record.left_out, "tokens"],
+    )
+
+
+def without_passages(record: RecordMessage) -> RecordMessage:
+    """Return the record without the texts of its passages, named in ``left_out``."""
+    less = RecordMessage()
+    less.CopyFrom(record)
+    less.left_out.append("passages")
+    for event in less.events:
+        for found in (event.passages_retrieved, event.finished.answer):
+            for passage in found.passages:
+                passage.ClearField("text")
+    return less
 
 
 def record_from_bytes(content: bytes, summary: RecordSummary) -> AnswerRecord:

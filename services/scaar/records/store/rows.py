@@ -8,7 +8,7 @@ from typing import Any
 
 from scaar.core.records import AnswerRecord, Feedback, RecordContent, RecordSummary, Verdict
 from scaar.records.store.tables import FEEDBACK, RECORDS
-from scaar.wire.records import record_from_bytes, record_to_bytes
+from scaar.wire.records import record_from_bytes
 
 _FAST = 1
 """Level of the compression: the fastest one, since orchestrators compress every record."""
@@ -40,10 +40,9 @@ class Row:
         return size
 
 
-def row_of(record: AnswerRecord) -> Row:
-    """Return the row of a record."""
-    content = zlib.compress(record_to_bytes(record), _FAST)
-    summary = record.summary
+def row_of(summary: RecordSummary, content: bytes) -> Row:
+    """Return the row of a record: of its summary, and the bytes of its message."""
+    content = zlib.compress(content, _FAST)
     columns: dict[str, Any] = {name: getattr(summary, name) for name in _SAME}
     columns["created_ms"] = milliseconds(datetime.fromisoformat(summary.created_at))
     columns["content"] = summary.content.value

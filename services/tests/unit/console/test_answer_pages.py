@@ -54,7 +54,7 @@ from scaar.core.types import (
 )
 from scaar.query_builder.local import LocalQueryBuilder
 from scaar.records.explanation import explain
-from scaar.records.redaction import redacted
+from scaar.testing.answer_records import redacted_record
 from scaar.testing.artefacts import LEARNED, artefact_of
 from scaar.testing.console_back_ends import (
     HOSTILE,
@@ -177,7 +177,7 @@ async def test_an_answer_can_be_copied_as_json_command_and_call() -> None:
 
 @pytest.mark.parametrize("content", [RecordContent.NONE, RecordContent.HASHED])
 async def test_a_record_without_texts_shows_its_numbers(content: RecordContent) -> None:
-    record = redacted(await recorded(), content, b"key")
+    record = redacted_record(await recorded(), content, b"key")
     summary = replace(record.summary, content=content, question="", answer="")
     with pages(replace(record, summary=summary)) as client:
         page = client.get(f"/answers/{ID}").text

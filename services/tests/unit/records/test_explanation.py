@@ -23,7 +23,7 @@ from scaar.core.types import (
     TokenDrafted,
 )
 from scaar.records.explanation import explain
-from scaar.records.redaction import redacted
+from scaar.testing.answer_records import redacted_record
 from tests.unit.core.scripted import (
     BORN_IN_LONDON,
     BORN_IN_PARIS,
@@ -109,7 +109,7 @@ async def test_missing_evidence_is_named() -> None:
 
 async def test_a_record_without_texts_or_tokens_is_judged_as_far_as_it_can_be() -> None:
     record = await recorded(asking("flare"))
-    bare = redacted(record, RecordContent.NONE)
+    bare = redacted_record(record, RecordContent.NONE)
     whole = explained(record, theta=0.9)
     for lacking in (bare, replace(record, events=without_tokens(record))):
         found = explained(lacking, theta=0.9)
@@ -207,7 +207,7 @@ async def test_another_theta_builds_the_query_of_a_real_answer_at_it() -> None:
 
 async def test_a_record_without_what_a_query_needs_has_none() -> None:
     request = asking("scaar")
-    without_texts = redacted(await recorded(request), RecordContent.NONE)
+    without_texts = redacted_record(await recorded(request), RecordContent.NONE)
     assert explained(without_texts).drafts[0].judged.retrieving
     assert explained(without_texts).drafts[0].query is None
     without_contributions = await recorded(asking("flare"))

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core import types as t
-from scaar.core.records import AnswerRecord, Feedback, RecordContent, RecordSummary, Verdict
-from scaar.records.redaction import digest, redacted
+from scaar.core.records import AnswerRecord, RecordContent, RecordSummary
+from scaar.records.redaction import digest, redacted, redacted_summary
+from scaar.testing.answer_records import redacted_record
 from scaar.testing.values import values_of
-from scaar.wire.records import record_to_bytes
+from scaar.wire.records import record_message
 
 NAMES = {
     ("AcceptedSentence", "passage_ids"),
@@ -46,7 +47,6 @@ SUMMARY = RecordSummary(
     policy="scaar",
     question="secret",
     answer="secret",
-    feedback=Feedback(Verdict.WRONG, "secret"),
 )
 REQUESTS = values_of(t.AnswerRequest, policy=st.just(t.PolicyRequest("flare")))
 KEY = b"0123456789abcdef"
@@ -88,16 +88,26 @@ def test_an_event_keeps_names_only(kind: type, data: st.DataObject) -> None:
     event = marked(data.draw(values_of(kind)))
     request = marked(data.draw(REQUESTS))
     record = AnswerRecord(SUMMARY, request, (event,), (1.0,), error="secret")
-    bare = redacted(record, RecordContent.NONE)
+    bare = redacted_record(record, RecordContent.NONE)
     left = {place for place, text in texts((bare.request, bare.events)) if text == "secret"}
     assert left <= NAMES
     assert bare.error == ""
     assert (bare.summary.question, bare.summary.answer) == ("", "")
-    assert bare.summary.feedback == Feedback(Verdict.WRONG)
-    hashed = redacted(record, RecordContent.HASHED, KEY)
+    assert redacted_record(bare, RecordContent.NONE) == bare
+    hashed = redacted_record(record, RecordContent.HASHED, KEY)
     others = {text for place, text in texts((hashed.request, hashed.events)) if place not in NAMES}
     assert others <= {"", digest("secret", KEY)}
-    assert record_to_bytes(bare)
+
+
+@pytest.mark.parametrize("content", [RecordContent.NONE, RecordContent.HASHED])
+def test_the_bytes_of_a_record_have_no_text(content: RecordContent) -> None:
+    request = t.AnswerRequest("secret", t.PolicyRequest("flare"), index="lab")
+    event = t.SentenceRegenerated(0, "secret", "secret")
+    message = record_message(request, [event], [1.0], "secret")
+    assert message.SerializeToString().count(b"secret") == 4
+    found = redacted(message, content, KEY)
+    assert b"secret" not in found
+    assert b"lab" in found
 
 
 def test_digests_are_keyed_and_equal_for_equal_texts() -> None:
@@ -107,6 +117,7 @@ def test_digests_are_keyed_and_equal_for_equal_texts() -> None:
 
 
 def test_a_whole_record_is_left_as_it_is() -> None:
-    record = AnswerRecord(SUMMARY, t.AnswerRequest("secret"))
-    assert redacted(record, RecordContent.FULL) is record
-    assert redacted(record, RecordContent.NONE).summary.content is RecordContent.NONE
+    message = record_message(t.AnswerRequest("secret", t.PolicyRequest("flare")))
+    assert redacted(message, RecordContent.FULL) == message.SerializeToString()
+    assert redacted_summary(SUMMARY, RecordContent.FULL) == SUMMARY
+    assert redacted_summary(SUMMARY, RecordContent.NONE).content is RecordContent.NONE

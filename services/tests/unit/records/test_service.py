@@ -21,8 +21,8 @@ from scaar.core.types import AnswerRequest
 from scaar.database.database import Database
 from scaar.records.service import StoredRecords, clean_up
 from scaar.records.settings import RecordsSettings
-from scaar.records.store.rows import row_of
 from scaar.records.store.store import add_records
+from scaar.testing.answer_records import row_of_record
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -53,7 +53,7 @@ def summary(name: str, **changed: object) -> RecordSummary:
 
 async def store(database: Database, summaries: Sequence[RecordSummary]) -> None:
     records = [AnswerRecord(each, AnswerRequest(each.question)) for each in summaries]
-    await add_records(database, [row_of(each) for each in records])
+    await add_records(database, [row_of_record(each) for each in records])
 
 
 def ids(found: Sequence[RecordSummary]) -> list[str]:
