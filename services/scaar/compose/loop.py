@@ -192,8 +192,7 @@ def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
     return PortsCatalog(
         ports,
         version=__version__,
-        gate_revision=loop.files.gate_revision,
-        sentence_filter_digest=loop.files.sentence_filter_digest,
+        files=loop.files,
         policies=loop.policies,
     )
 

@@ -37,7 +37,10 @@ SOURCES = {
     SettingSource.ARTEFACT: "the artefact of the tuned policy",
 }
 _NAME = Column("Policy", "The name by which requests select the policy.")
-_SERVED = Column("Served", "Whether the model has the capabilities that the policy needs.")
+_SERVED = Column(
+    "Served",
+    "Whether model and orchestrator have what the policy needs.",
+)
 _THETA = Column(
     "Theta", "Threshold of the trigger; its range and direction depend on the trigger.", number=True
 )
@@ -184,15 +187,19 @@ def value_text(value: object) -> str:
 
 
 def missing_text(described: PolicyDescription) -> str:
-    """Return what the model lacks for a policy; empty if it lacks nothing."""
-    return ", ".join(each.value for each in described.missing_capabilities)
+    """Return what model and orchestrator lack for a policy; empty if they lack nothing."""
+    lacking = (
+        ("model lacks", [each.value for each in described.missing_capabilities]),
+        ("orchestrator lacks the", [name.replace("_", " ") for name in described.missing_files]),
+    )
+    return "; ".join(f"the {who} {', '.join(names)}" for who, names in lacking if names)
 
 
 def served_cell(described: PolicyDescription) -> Cell:
-    """Return whether the model can serve a policy."""
+    """Return whether a policy can be served."""
     missing = missing_text(described)
     if missing:
-        return Cell(marks=(Mark("no", "bad"),), note=f"the model lacks {missing}")
+        return Cell(marks=(Mark("no", "bad"),), note=missing)
     return Cell(marks=(Mark("yes", "good"),))
 
 

@@ -176,8 +176,9 @@ class Tools:
             "policies": [
                 {
                     "name": each.policy.name,
-                    "available": not each.missing_capabilities,
+                    "available": each.is_served,
                     "missing_capabilities": [str(name) for name in each.missing_capabilities],
+                    "missing_files": list(each.missing_files),
                     "settings": list(each.settings),
                     "uses_retriever": each.uses_retriever,
                 }

@@ -47,7 +47,7 @@ def model_names(
 
     Damaged indexes are left out, and so is the default index, which a model without an index uses.
     """
-    served = [each for each in policies if not each.missing_capabilities]
+    served = [each for each in policies if each.is_served]
     others = [each.name for each in indexes if not each.damage and each.name != default_index]
     yield ModelName()
     for index in others:

@@ -676,6 +676,7 @@ class PolicyDescription(_message.Message):
     USES_RETRIEVER_FIELD_NUMBER: _builtins.int
     MISSING_CAPABILITIES_FIELD_NUMBER: _builtins.int
     ARTEFACT_FIELD_NUMBER: _builtins.int
+    MISSING_FILES_FIELD_NUMBER: _builtins.int
     uses_scorer: _builtins.bool
     """Whether the policy calls the scorer."""
     uses_retriever: _builtins.bool
@@ -699,6 +700,12 @@ class PolicyDescription(_message.Message):
     def artefact(self) -> Global___ArtefactDescription:
         """The artefact of a tuned policy. Unset for other policies."""
 
+    @_builtins.property
+    def missing_files(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Settings of files that the policy requires and the orchestrator lacks, such as "gate_file". If
+        any is listed, an answer with this policy fails with FAILED_PRECONDITION.
+        """
+
     def __init__(
         self,
         *,
@@ -708,10 +715,11 @@ class PolicyDescription(_message.Message):
         uses_retriever: _builtins.bool = ...,
         missing_capabilities: _abc.Iterable[_generator_pb2.Capability.ValueType] | None = ...,
         artefact: Global___ArtefactDescription | None = ...,
+        missing_files: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_artefact", b"_artefact", "artefact", b"artefact", "policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_artefact", b"_artefact", "artefact", b"artefact", "missing_capabilities", b"missing_capabilities", "policy", b"policy", "settings", b"settings", "uses_retriever", b"uses_retriever", "uses_scorer", b"uses_scorer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_artefact", b"_artefact", "artefact", b"artefact", "missing_capabilities", b"missing_capabilities", "missing_files", b"missing_files", "policy", b"policy", "settings", b"settings", "uses_retriever", b"uses_retriever", "uses_scorer", b"uses_scorer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__artefact: _TypeAlias = _typing.Literal["artefact"]  # noqa: Y015
     _WhichOneofArgType__artefact: _TypeAlias = _typing.Literal["_artefact", b"_artefact"]  # noqa: Y015

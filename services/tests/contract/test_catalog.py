@@ -19,8 +19,11 @@ from scaar.core.errors import (
     Overloaded,
     PermissionDenied,
 )
+from scaar.core.gates import gate_without_file
+from scaar.core.gates.targ import TargGate
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import Ports
+from scaar.core.loop.loop_files import LoopFiles
 from scaar.core.policies import PRESETS
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.settings import adjustable
@@ -48,12 +51,16 @@ from scaar.testing.fakes import (
     ScriptedGenerator,
     ScriptedScorer,
 )
+from scaar.testing.sentence_filter import OVERLAP_FILTER
 from scaar.testing.sockets import TRANSPORTS, retriever_by, serving
 from scaar.v1 import orchestrator_pb2, orchestrator_pb2_grpc
 from scaar.wire.orchestrator import OrchestratorServicer, RemoteCatalog
 from scaar.wire.status import status_of
 
 LANG = (MetadataField("lang", ("en",)),)
+GATE = gate_without_file("targ")
+assert isinstance(GATE, TargGate)
+FILES = LoopFiles(replace(GATE, revision="c0ffee"), replace(OVERLAP_FILTER, digest="facade"))
 PASSAGES = (
     Passage("p1", "Ada", "Ada was born in London."),
     Passage("p2", "Byron", "Byron was born in London too."),
@@ -86,11 +93,11 @@ def ports(retriever: InMemoryRetriever | None = None, **changed: object) -> Port
 
 
 @asynccontextmanager
-async def catalog_by(transport: str, behind: Ports) -> AsyncIterator[Catalog]:
+async def catalog_by(
+    transport: str, behind: Ports, files: LoopFiles = FILES
+) -> AsyncIterator[Catalog]:
     """The catalog itself, or the catalog behind a socket."""
-    catalog = PortsCatalog(
-        behind, version="1.2.3", gate_revision="c0ffee", sentence_filter_digest="facade"
-    )
+    catalog = PortsCatalog(behind, version="1.2.3", files=files)
     if transport == "embedded":
         yield catalog
         return
@@ -130,6 +137,18 @@ async def test_a_policy_names_the_capabilities_that_the_model_lacks(transport: s
         found = {each.name: each for each in await catalog.list_policies()}
     assert found.pop("self_rag").missing_capabilities == (Capability.NAMED_TOKENS,)
     assert not any(each.missing_capabilities for each in found.values())
+
+
+async def test_a_policy_names_the_files_that_the_orchestrator_lacks(transport: str) -> None:
+    async with catalog_by(transport, ports(), LoopFiles()) as catalog:
+        found = {each.name: each for each in await catalog.list_policies()}
+    assert found["filco"].missing_files == ("sentence_filter_file",)
+    assert found["quco"].missing_files == ("corpus_counts_file",)
+    assert not found["filco"].is_served
+    assert (found["flare"].missing_files, found["flare"].is_served) == ((), True)
+    async with catalog_by(transport, ports()) as catalog:
+        found = {each.name: each for each in await catalog.list_policies()}
+    assert found["filco"].missing_files == ()
 
 
 async def test_the_indexes_are_those_of_the_retriever(transport: str) -> None:

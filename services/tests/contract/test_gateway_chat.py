@@ -474,8 +474,8 @@ async def test_the_models_are_policies_and_indexes() -> None:
             await client.models.retrieve("scaar/flare@other")
     assert names[:2] == ["scaar", "scaar@mine"]
     assert {"scaar/flare", "scaar/flare@mine", "scaar/no_retrieval"} < set(names)
-    # What the model cannot serve, and an index for a policy that never retrieves, are not models.
-    assert not {"scaar/dragin", "scaar/no_retrieval@mine"} & set(names)
+    # What cannot be served, and an index for a policy that never retrieves, are not models.
+    assert not {"scaar/dragin", "scaar/filco", "scaar/no_retrieval@mine"} & set(names)
 
 
 async def test_a_list_of_models_is_one_call_of_the_tenant() -> None:

@@ -135,7 +135,7 @@ async def _choices(catalog: Catalog) -> _Choices:
     except ScaarError as error:
         return _Choices(notice=f"The orchestrator does not list policies and indexes: {error}")
     return _Choices(
-        tuple(each.policy.name for each in policies if not each.missing_capabilities),
+        tuple(each.policy.name for each in policies if each.is_served),
         tuple(each.name for each in indexes if not each.damage),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from scaar.core.errors import ScaarError
 from scaar.core.loop.answer_state import Ports
+from scaar.core.loop.loop_files import LoopFiles
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies, mismatches
 from scaar.core.policies.requirements import capabilities, needs_retriever, needs_scorer
@@ -24,13 +25,14 @@ from scaar.core.types import (
 )
 from scaar.core.validation import validate_search
 
+_NO_FILES = LoopFiles()
+
 
 class PortsCatalog:
     """A :class:`~scaar.core.ports.Catalog` that forwards each call to the ports of the loop.
 
-    ``version`` is the version of scaar, ``gate_revision`` the digest of the gate's file,
-    ``sentence_filter_digest`` that of the sentence filter.
-    ``policies`` are the tuned policies of the loop.
+    ``version`` is the version of scaar; ``files`` and ``policies`` are the files and the tuned
+    policies of the loop.
     """
 
     def __init__(
@@ -38,15 +40,13 @@ class PortsCatalog:
         ports: Ports,
         *,
         version: str,
-        gate_revision: str = "",
-        sentence_filter_digest: str = "",
+        files: LoopFiles = _NO_FILES,
         policies: TunedPolicies | None = None,
     ) -> None:
         self._ports = ports
         self._policies = TunedPolicies() if policies is None else policies
         self._version = version
-        self._gate_revision = gate_revision
-        self._sentence_filter_digest = sentence_filter_digest
+        self._files = files
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
         model = await self._ports.generator.describe_model()
@@ -88,9 +88,9 @@ class PortsCatalog:
             self._version,
             model.result(),
             scorer.result(),
-            self._gate_revision,
+            self._files.gate_revision,
             self._policies.default,
-            self._sentence_filter_digest,
+            self._files.sentence_filter_digest,
         )
 
     def _described(self, name: str, model: ModelDescription) -> PolicyDescription:
@@ -102,6 +102,7 @@ class PortsCatalog:
             uses_scorer=needs_scorer(request),
             uses_retriever=needs_retriever(request),
             missing_capabilities=tuple(sorted(capabilities(policy) - model.capabilities)),
+            missing_files=self._files.missing_for(request),
         )
 
     async def _differences(

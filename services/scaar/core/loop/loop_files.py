@@ -31,9 +31,14 @@ class LoopFiles:
         """The digest of the sentence filter; empty without one."""
         return self.sentence_filter.digest if self.sentence_filter else ""
 
-    def serve(self, policy: PolicyRequest) -> bool:
-        """Return whether the policy needs no file that is not set."""
-        return not (self._lack_filter(policy) or self._lack_counts(policy))
+    def missing_for(self, policy: PolicyRequest) -> tuple[str, ...]:
+        """Return the settings of the files that the policy needs and that are not set."""
+        lacking = {
+            "gate_file": self._lack_gate(policy),
+            "sentence_filter_file": self._lack_filter(policy),
+            "corpus_counts_file": self._lack_counts(policy),
+        }
+        return tuple(name for name, lacks in lacking.items() if lacks)
 
     def require(self, policies: Iterable[PolicyRequest]) -> None:
         """Reject policies that need a file that is not set.
@@ -66,7 +71,7 @@ class LoopFiles:
             CapabilityMissing: the gate needs its file.
             InvalidRequest: a router is given a threshold.
         """
-        name = policy.overrides.gate or PRESETS[policy.name].gate
+        name = _gate_name(policy)
         if name is None:
             return None
         of_file = self.gate is not None and self.gate.name == name
@@ -86,8 +91,18 @@ class LoopFiles:
             return replace(gate, counts=self.corpus_counts)
         return gate
 
+    def _lack_gate(self, policy: PolicyRequest) -> bool:
+        name = _gate_name(policy)
+        if name is None or (self.gate is not None and self.gate.name == name):
+            return False
+        return gate_without_file(name) is None
+
     def _lack_filter(self, policy: PolicyRequest) -> bool:
         return self.sentence_filter is None and needs_sentence_filter(policy)
 
     def _lack_counts(self, policy: PolicyRequest) -> bool:
         return self.corpus_counts is None and needs_corpus_counts(policy)
+
+
+def _gate_name(policy: PolicyRequest) -> str | None:
+    return policy.overrides.gate or PRESETS[policy.name].gate

@@ -193,7 +193,9 @@ class AnswerOpener:
         if missing:
             names = ", ".join(sorted(missing))
             served = ", ".join(
-                name for name in served_by(model) if self._files.serve(PolicyRequest(name))
+                name
+                for name in served_by(model)
+                if not self._files.missing_for(PolicyRequest(name))
             )
             raise CapabilityMissing(
                 f"policy {policy.name} needs {names}, which model {model.model} on engine "

@@ -45,8 +45,8 @@ class PolicyDescription:
     """A policy, its settings for the current model, and its requirements.
 
     ``policy`` is the policy as it runs when a request names it without overrides, and ``settings``
-    are the names of the settings that a request can override. A model without one of the
-    ``missing_capabilities`` cannot serve the policy.
+    are the names of the settings that a request can override. A policy cannot be served if its
+    model lacks capabilities, or the orchestrator files, which are named by their settings.
     """
 
     policy: EffectivePolicy
@@ -56,6 +56,12 @@ class PolicyDescription:
     missing_capabilities: tuple[Capability, ...] = ()
     artefact: ArtefactDescription | None = None
     """The artefact of a tuned policy; None for a published policy."""
+    missing_files: tuple[str, ...] = ()
+
+    @property
+    def is_served(self) -> bool:
+        """Whether the model and the orchestrator have what the policy needs."""
+        return not (self.missing_capabilities or self.missing_files)
 
     @property
     def name(self) -> str:

@@ -204,10 +204,19 @@ class TestPolicies:
         assert "allow_mismatch" in page
         assert "policy=flare-1.4" in page
 
-    def test_a_policy_that_cannot_be_served_is_not_asked_with(self) -> None:
+    @pytest.mark.parametrize(
+        ("policy", "reason"),
+        [
+            ("dragin", "the model lacks attention, entropy"),
+            ("filco", "the orchestrator lacks the sentence filter file"),
+        ],
+    )
+    def test_a_policy_that_cannot_be_served_is_not_asked_with(
+        self, policy: str, reason: str
+    ) -> None:
         with open_pages(catalog=catalog()) as client:
-            page = client.get("/policies/dragin").text
-        assert "The model lacks" in page
+            page = client.get(f"/policies/{policy}").text
+        assert reason in page
         assert "Ask with this policy" not in page
 
     def test_an_unknown_policy_is_not_found(self) -> None:
