@@ -31,6 +31,7 @@ from scaar.corpus_counts.counts import CorpusCountsFile, open_corpus_counts
 from scaar.orchestrator.settings import OrchestratorSettings, read_artefact, read_sentence_filter
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.readiness import Need
+from scaar.runtime.settings import sources_named
 from scaar.wire import generator, query_builder
 
 
@@ -53,8 +54,9 @@ def open_files(
         InvalidRequest: a file cannot be used; names its setting.
         CapabilityMissing: the libraries of the gate's encoder are not installed.
     """
-    files = LoopFiles(open_gate(settings), read_filter(settings), open_counts(settings))
-    return OrchestratorFiles(files, read_policies(settings, artefacts))
+    with sources_named(OrchestratorSettings, {}):
+        files = LoopFiles(open_gate(settings), read_filter(settings), open_counts(settings))
+        return OrchestratorFiles(files, read_policies(settings, artefacts))
 
 
 def build_loop(

@@ -162,4 +162,7 @@ def test_without_its_file_a_gate_is_one_line_that_names_the_setting(
     monkeypatch.setenv(FILE, str(tmp_path / "none.json"))
     ran = run_scaar("ask", "Who?")
     assert (ran.status, len(ran.err.splitlines())) == (2, 1)
-    assert f"gate_file: {tmp_path / 'none.json'} cannot be read: No such file" in ran.err
+    assert (
+        f"SCAAR_ORCHESTRATOR_GATE_FILE: {tmp_path / 'none.json'} cannot be read: No such file"
+        in ran.err
+    )

@@ -52,9 +52,12 @@ def test_a_changed_filter_is_refused_at_start(
     monkeypatch.setenv("SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE", str(path))
     ran = run_scaar("ask", QUESTION, "--policy", "filco")
     assert ran.status == 2
-    assert f"sentence_filter_file: {path}: digest: is 'c0ffee'" in ran.err
+    assert f"SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE: {path}: digest: is 'c0ffee'" in ran.err
     monkeypatch.setenv("SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE", str(tmp_path / "missing.json"))
     ran = run_scaar("ask", QUESTION, "--policy", "filco")
     assert ran.status == 2
     missing = tmp_path / "missing.json"
-    assert f"sentence_filter_file: {missing} cannot be read: No such file" in ran.err
+    assert (
+        f"SCAAR_ORCHESTRATOR_SENTENCE_FILTER_FILE: {missing} cannot be read: No such file"
+        in ran.err
+    )

@@ -136,11 +136,11 @@ async def test_an_orchestrator_answers_with_the_file_of_its_settings(counts: Pat
 
 
 def test_a_missing_or_damaged_file_is_an_error_at_start(counts: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match=r"corpus_counts_file: .*none\.counts cannot be read"):
+    with pytest.raises(InvalidRequest, match=r"CORPUS_COUNTS_FILE: .*none\.counts cannot be read"):
         loop_of(OrchestratorSettings(corpus_counts_file=tmp_path / "none.counts"))
     damaged = tmp_path / "damaged.counts"
     damaged.write_bytes(counts.read_bytes()[:-1])
-    with pytest.raises(InvalidRequest, match=r"corpus_counts_file: .*damaged\.counts: is damaged"):
+    with pytest.raises(InvalidRequest, match=r"CORPUS_COUNTS_FILE: .*damaged\.counts: is damaged"):
         loop_of(OrchestratorSettings(corpus_counts_file=damaged))
 
 
