@@ -50,6 +50,7 @@ from scaar.compose.loop import (
     read_filter,
     read_policies,
 )
+from scaar.compose.models import build_model_store, resolve_model
 from scaar.compose.ports import (
     open_differentiable,
     open_generator,
@@ -67,6 +68,7 @@ __all__ = [
     "LAB_SEED",
     "build_catalog",
     "build_loop",
+    "build_model_store",
     "check_folder_target",
     "default_records_database",
     "ensure_lab_index",
@@ -103,6 +105,7 @@ __all__ = [
     "read_policies",
     "records_database",
     "reranker_folder",
+    "resolve_model",
     "scaar_home",
     "tuned_policies_of",
     "with_access_rules",
