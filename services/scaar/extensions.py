@@ -7,6 +7,7 @@ changelog.
 
 from typing import Any
 
+from scaar.core.defaults import DEFAULTS, DefaultIndex, DefaultScorer, DefaultsProvider
 from scaar.core.evidence.evidence import Evidence
 from scaar.core.gates import GATES, GateJudgement, GateModel, QuestionGate
 from scaar.core.gates.gate_json import GateDocument
@@ -29,6 +30,7 @@ from scaar.core.types import (
     JudgedWord,
     LogprobsRequest,
     Moment,
+    Passage,
     QueryRequest,
     QuerySettings,
     Token,
@@ -38,6 +40,9 @@ __all__ = [
     "ANSWERING",
     "PROBABILITY",
     "Capability",
+    "DefaultIndex",
+    "DefaultScorer",
+    "DefaultsProvider",
     "EffectivePolicy",
     "Evidence",
     "EvidenceKind",
@@ -52,6 +57,7 @@ __all__ = [
     "Limit",
     "LogprobsRequest",
     "Moment",
+    "Passage",
     "Preset",
     "QueryRequest",
     "QuerySettings",
@@ -67,8 +73,8 @@ __all__ = [
     "registries",
 ]
 
-ANSWERING: tuple[Registry[Any], ...] = (TRIGGERS, FORMULATIONS, PRESETS, GATES)
-"""The registries of the parts that answer questions."""
+ANSWERING: tuple[Registry[Any], ...] = (TRIGGERS, FORMULATIONS, PRESETS, GATES, DEFAULTS)
+"""The registries of the parts that answer questions, and of the defaults of their models."""
 
 
 def registries() -> tuple[Registry[Any], ...]:

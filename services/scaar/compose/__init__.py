@@ -26,8 +26,7 @@ from scaar.compose.evaluators import (
     open_hosted_evaluator,
 )
 from scaar.compose.indexes import (
-    LAB_INDEX_VERSION,
-    LAB_SEED,
+    ensure_default_indexes_in,
     ensure_lab_index,
     ensure_lab_index_in,
     index_place,
@@ -60,17 +59,18 @@ from scaar.compose.ports import (
 )
 from scaar.compose.records import open_recorder, open_records, open_stored_records
 from scaar.compose.targets import EMBEDDED, read_breakers, scaar_home
+from scaar.core.distributions import LAB_SEED
 
 __all__ = [
     "EMBEDDED",
     "FOLDER",
-    "LAB_INDEX_VERSION",
     "LAB_SEED",
     "build_catalog",
     "build_loop",
     "build_model_store",
     "check_folder_target",
     "default_records_database",
+    "ensure_default_indexes_in",
     "ensure_lab_index",
     "ensure_lab_index_in",
     "evaluator_broker",

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scaar.compose.indexes import ensure_lab_index, indexes_are_local
+from scaar.compose.indexes import ensure_default_indexes, indexes_are_local
 from scaar.compose.loop import (
     build_catalog,
     build_loop,
@@ -17,7 +17,6 @@ from scaar.compose.ports import open_ports
 from scaar.compose.targets import EMBEDDED, open_service_channel
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
 from scaar.core.controls import Control
-from scaar.core.distributions import lab_is_installed
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.policies.artefacts import TunedPolicies, described_policies
@@ -38,7 +37,7 @@ async def open_answerer(
     breakers: Breakers = NO_BREAKERS,
     artefacts: Sequence[PolicyArtefact] = (),
 ) -> AsyncIterator[Answerer]:
-    """Open a remote orchestrator, or a loop with embedded ports and the lab's index.
+    """Open a remote orchestrator, or a loop with embedded ports and the default indexes.
 
     ``artefacts`` are tuned policies of the loop, beside those of its settings.
     """
@@ -86,7 +85,7 @@ async def open_answerers(
 
             settings = OrchestratorSettings.read()
             files = open_files(settings)
-            ports = await stack.enter_async_context(_open_lab_ports(settings, breakers))
+            ports = await stack.enter_async_context(_open_ports_and_indexes(settings, breakers))
             from scaar.evaluator.execution.generation_cache import CachedGenerator
 
             controls = [control for control in Control if control_is_installed(control)]
@@ -113,23 +112,23 @@ async def open_answerers(
 async def open_orchestrator(
     *, breakers: Breakers = NO_BREAKERS, artefacts: Sequence[PolicyArtefact] = ()
 ) -> AsyncIterator[tuple[AdaptiveLoop, PortsCatalog]]:
-    """Open an orchestrator in this process: its loop and its catalog, with the lab's index.
+    """Open an orchestrator in this process: its loop and its catalog, with the default indexes.
 
     ``artefacts`` are tuned policies beside those of the settings.
     """
     settings = OrchestratorSettings.read()
     files = open_files(settings, artefacts)
-    async with _open_lab_ports(settings, breakers) as ports:
+    async with _open_ports_and_indexes(settings, breakers) as ports:
         loop = build_loop(ports, settings, files=files)
         yield loop, build_catalog(ports, loop)
 
 
 @asynccontextmanager
-async def _open_lab_ports(
+async def _open_ports_and_indexes(
     settings: OrchestratorSettings, breakers: Breakers
 ) -> AsyncIterator[Ports]:
-    """Open the four ports, with the lab's index if indexes are in this machine's folder."""
+    """Open the four ports, with the default indexes if indexes are in this machine's folder."""
     async with open_ports(settings, breakers=breakers) as ports:
-        if settings.retriever_target == EMBEDDED and indexes_are_local() and lab_is_installed():
-            await ensure_lab_index()
+        if settings.retriever_target == EMBEDDED and indexes_are_local():
+            await ensure_default_indexes()
         yield ports

@@ -1,4 +1,4 @@
-"""Opens retrievers and their indexes, and builds the index ``lab``."""
+"""Opens retrievers and their indexes, and builds the default indexes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from scaar.compose.targets import EMBEDDED, open_service_channel, scaar_home
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
-from scaar.core.distributions import lab_required
-from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
+from scaar.core.defaults import DEFAULTS, DefaultIndex
+from scaar.core.distributions import LAB_SEED, lab_required
+from scaar.core.errors import AlreadyExists, DataCorrupt, InvalidRequest, NotFound
 from scaar.core.ports import IndexKeeper, Retriever
 from scaar.core.types import IndexDescription, IndexMode, Passage
 from scaar.runtime.channels import connected
@@ -18,13 +19,8 @@ if TYPE_CHECKING:
     from scaar.retriever.factory import Engine
     from scaar.retriever.settings import RetrieverSettings
 
-LAB_RERANKER = "lab-reranker"
-"""Name of the lab's cross-encoder for query and passage."""
-LAB_SEED = 2000
-"""Seed of the world of the index ``lab``."""
-LAB_INDEX_VERSION = "1edbffaa06e42555372e9147f166c086f6c63d85cfd403c66793786fbbfe6469"
-"""Version of the index ``lab`` with the default k1 and b."""
-_LAB_INDEX_SETTINGS = (0.9, 0.4)
+_DEFAULT_BM25 = (0.9, 0.4)
+"""k1 and b with which the versions of default indexes are stated."""
 
 
 @asynccontextmanager
@@ -97,12 +93,11 @@ def _retriever_settings(target: str, encoder: Path | None = None) -> "RetrieverS
 
 
 def reranker_folder(given: Path | None) -> Path | None:
-    """Return the folder of a reranker; that of the lab by its name."""
-    if given is None or str(given) != LAB_RERANKER:
-        return given
-    with lab_required(f"the reranker {LAB_RERANKER}"):
-        from scaar.lab.models import model_folder
-    return model_folder(LAB_RERANKER)
+    """Return the folder of a reranker; that of a provider of defaults by its name."""
+    for provider in DEFAULTS.values() if given is not None else ():
+        if found := provider.rerankers.get(str(given)):
+            return found
+    return given
 
 
 def _is_url(target: str) -> bool:
@@ -136,42 +131,70 @@ def lab_index_name(seed: int) -> str:
     return "lab" if seed == LAB_SEED else f"lab-{seed}"
 
 
+async def ensure_default_indexes() -> None:
+    """Build the indexes of the providers of defaults that are missing or of an earlier version."""
+    if _default_indexes():
+        async with _open_indexes_only() as indexes:
+            for index in _default_indexes():
+                await _ensure_index_in(indexes, index)
+
+
+async def ensure_default_indexes_in(indexes: IndexKeeper) -> tuple[IndexDescription, ...]:
+    """Return the default indexes among these, as :func:`ensure_default_indexes`; no damaged one."""
+    found = []
+    for index in _default_indexes():
+        with suppress(DataCorrupt):
+            found.append(await _ensure_index_in(indexes, index))
+    return tuple(found)
+
+
+def _default_indexes() -> tuple[DefaultIndex, ...]:
+    return tuple(each.index for each in DEFAULTS.values() if each.index is not None)
+
+
 async def ensure_lab_index(seed: int = LAB_SEED) -> IndexDescription:
     """Return the index of a lab world. Build it if it is missing or of an earlier world."""
-    # Nothing else of the settings is loaded: no encoder, and no index to preload.
-    settings = _retriever_settings(EMBEDDED).model_copy(
-        update={"encoder": None, "reranker": None, "rerank_url": None, "preload": ()}
-    )
-    async with open_embedded_indexes(settings) as indexes:
+    async with _open_indexes_only() as indexes:
         return await ensure_lab_index_in(indexes, seed)
 
 
 async def ensure_lab_index_in(indexes: IndexKeeper, seed: int = LAB_SEED) -> IndexDescription:
     """Return the index of a lab world among these indexes, as :func:`ensure_lab_index`."""
-    name = lab_index_name(seed)
+    with lab_required("the lab's index"):
+        from scaar.lab.defaults import index_of
+    return await _ensure_index_in(indexes, index_of(seed))
+
+
+@asynccontextmanager
+async def _open_indexes_only() -> AsyncIterator["Engine"]:
+    """Open the indexes of this machine, without an encoder and without an index to preload."""
+    settings = _retriever_settings(EMBEDDED).model_copy(
+        update={"encoder": None, "reranker": None, "rerank_url": None, "preload": ()}
+    )
+    async with open_embedded_indexes(settings) as indexes:
+        yield indexes
+
+
+async def _ensure_index_in(indexes: IndexKeeper, index: DefaultIndex) -> IndexDescription:
     try:
-        found = await indexes.describe_index(name)
+        found = await indexes.describe_index(index.name)
     except NotFound:
         # Another process may have built the same index first.
         with suppress(AlreadyExists):
-            return (await indexes.index_passages(name, _lab_passages(seed))).index
-        return await indexes.describe_index(name)
-    if seed == LAB_SEED and _is_current(found):
+            return (await indexes.index_passages(index.name, _passages_of(index))).index
+        return await indexes.describe_index(index.name)
+    if index.version and _is_current(found, index.version):
         return found
     # An index of the same content is kept.
-    replaced = await indexes.index_passages(name, _lab_passages(seed), mode=IndexMode.REPLACE)
+    replaced = await indexes.index_passages(index.name, _passages_of(index), mode=IndexMode.REPLACE)
     return replaced.index
 
 
-def _is_current(found: IndexDescription) -> bool:
-    """Return whether the index is of the current default world, as far as its version shows."""
-    has_other_settings = (found.k1, found.b) != _LAB_INDEX_SETTINGS
-    return has_other_settings or found.version == LAB_INDEX_VERSION
+def _is_current(found: IndexDescription, version: str) -> bool:
+    """Return whether the index has the current passages, as far as its version shows."""
+    return (found.k1, found.b) != _DEFAULT_BM25 or found.version == version
 
 
-async def _lab_passages(seed: int) -> AsyncIterator[Passage]:
-    with lab_required("the lab's index"):
-        from scaar.lab.passages import passages_of
-        from scaar.lab.world import build_world
-    for passage in passages_of(build_world(seed)):
-        yield Passage(passage.id, passage.title, passage.text)
+async def _passages_of(index: DefaultIndex) -> AsyncIterator[Passage]:
+    for passage in index.passages():
+        yield passage

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scaar import __version__
-from scaar.compose.ports import lab_language_model
+from scaar.compose.defaults import language_model_folder
 from scaar.compose.targets import EMBEDDED
 from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
-from scaar.core.distributions import lab_is_installed, library_required
+from scaar.core.distributions import library_required
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.core.gates import QuestionGate
 from scaar.core.gates.skr import SkrGate
@@ -131,7 +131,7 @@ def read_policies(
             have, and an invalid default or shadow policy.
     """
     named = {each.name for each in artefacts}
-    shipped = (each for each in _lab_artefacts(settings) if each.name not in named)
+    shipped = (each for each in _default_artefacts(settings) if each.name not in named)
     return settings.read_policies((*shipped, *artefacts))
 
 
@@ -146,7 +146,7 @@ def read_filter(settings: OrchestratorSettings) -> LearnedFilter | None:
     if path := settings.sentence_filter_file:
         with _named("sentence_filter_file"):
             return read_sentence_filter(path)
-    folder = _lab_folder(settings)
+    folder = _default_folder(settings)
     path = next(folder.glob("sentence_filter.json"), None) if folder else None
     return read_sentence_filter(path) if path else None
 
@@ -171,22 +171,22 @@ def _named(field: str) -> Iterator[None]:
         raise InvalidRequest.of(field, error.message, detail=error.detail) from error
 
 
-def _lab_artefacts(settings: OrchestratorSettings) -> tuple[PolicyArtefact, ...]:
-    """Return the artefacts beside the lab model of an embedded generator."""
-    folder = _lab_folder(settings) if settings.policy_folder is None else None
+def _default_artefacts(settings: OrchestratorSettings) -> tuple[PolicyArtefact, ...]:
+    """Return the artefacts beside an embedded language model of a provider of defaults."""
+    folder = _default_folder(settings) if settings.policy_folder is None else None
     if folder is None:
         return ()
     return tuple(read_artefact(each) for each in sorted((folder / "policies").glob("*.json")))
 
 
-def _lab_folder(settings: OrchestratorSettings) -> Path | None:
-    """Return the folder of the lab model of an embedded generator; None for other models."""
-    if settings.generator_target != EMBEDDED or not lab_is_installed():
+def _default_folder(settings: OrchestratorSettings) -> Path | None:
+    """Return the folder of an embedded language model of a provider; None for other models."""
+    if settings.generator_target != EMBEDDED:
         return None
     from scaar.generator.settings import GeneratorSettings
 
     model = GeneratorSettings.read()
-    return lab_language_model(model.model) if model.engine == "onnx" else None
+    return language_model_folder(model.model) if model.engine == "onnx" else None
 
 
 def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scaar.compose.defaults import with_default_language_model, with_default_scorer
 from scaar.compose.indexes import open_retriever
 from scaar.compose.targets import EMBEDDED, open_service_channel
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
-from scaar.core.distributions import lab_is_installed, lab_required, library_required
+from scaar.core.distributions import library_required
 from scaar.core.loop.loop import Ports
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import ContributionScorer, Generator, QueryBuilder
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def open_generator(
     target: str = EMBEDDED, *, timeout_s: float = 60.0, breakers: Breakers = NO_BREAKERS
 ) -> AsyncIterator[Generator]:
-    """Open the generator at a target; embedded, by default with the lab's model.
+    """Open the generator at a target; embedded, by default with a provider's model.
 
     A remote generator, and a server behind an embedded one, have a breaker.
     """
@@ -38,28 +38,10 @@ async def open_generator(
     from scaar.generator.factory import open_generator as open_engine
     from scaar.generator.settings import GeneratorSettings
 
-    settings = GeneratorSettings.read()
-    if settings.engine == "onnx" and (folder := lab_language_model(settings.model)):
-        settings = settings.model_copy(update={"model": str(folder)})
+    settings = with_default_language_model(GeneratorSettings.read())
     async with open_engine(settings) as engine:
         served = settings.engine in ("tgi", "openai")
         yield breakers.generator(engine, settings.engine) if served else engine
-
-
-def lab_language_model(name: str | None) -> Path | None:
-    """Return the folder of a lab model, by default of the first; None for other models."""
-    if name is not None and not lab_is_installed():
-        return None
-    with lab_required("a generator without SCAAR_GENERATOR_MODEL"):
-        from scaar.lab.models import (
-            FREE_MODELS,
-            LAB_LM,
-            LANGUAGE_MODELS,
-            TAGGED_MODELS,
-            model_folder,
-        )
-    known = (None, *LANGUAGE_MODELS, *TAGGED_MODELS, *FREE_MODELS)
-    return model_folder(name or LAB_LM) if name in known else None
 
 
 @asynccontextmanager
@@ -99,7 +81,7 @@ async def open_scorer(
     observer: ScorerObserver = UNOBSERVED,
     breakers: Breakers = NO_BREAKERS,
 ) -> AsyncIterator[ContributionScorer]:
-    """Open the scorer at a target; embedded, by default with the lab's model.
+    """Open the scorer at a target; embedded, by default with a provider's model.
 
     A remote scorer, and Triton behind an embedded one, have a breaker.
     """
@@ -111,13 +93,7 @@ async def open_scorer(
     from scaar.scorer.factory import open_scorer as open_engine
     from scaar.scorer.settings import ScorerSettings
 
-    settings = ScorerSettings.read()
-    folder = settings.model
-    if folder is None and settings.engine != "bi_encoder":
-        with lab_required("a scorer without SCAAR_SCORER_MODEL"):
-            from scaar.lab.models import LAB_CROSS_ENCODER, model_folder
-        folder = model_folder(LAB_CROSS_ENCODER)
-    settings = settings.model_copy(update={"model": folder})
+    settings = with_default_scorer(ScorerSettings.read())
     async with open_engine(settings, observer=observer) as engine:
         served = settings.engine == "triton"
         yield breakers.scorer(engine, settings.engine) if served else engine

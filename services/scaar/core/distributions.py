@@ -6,6 +6,8 @@ from importlib.util import find_spec
 
 from scaar.core.errors import CapabilityMissing
 
+LAB_SEED = 2000
+"""Seed of the lab's default world, whose index is ``lab``."""
 _LAB = "scaar.lab"
 
 

@@ -81,6 +81,7 @@ def test_doctor_lists_the_parts_and_their_package(installed: Path) -> None:
         "✓ scaar.queries: names (scaar-example 1.0)",
         "✓ scaar.policies: weakest_names (scaar-example 1.0)",
         "✓ scaar.gates: question_length (scaar-example 1.0)",
+        "✓ scaar.defaults: example (scaar-example 1.0)",
         "✓ scaar.measures: contains (scaar-example 1.0)",
         "✓ scaar.datasets: csv (scaar-example 1.0)",
     ):

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Annotated, assert_never
 
@@ -14,8 +14,7 @@ from scaar import compose
 from scaar.cli.serve.services import ServiceName, default_address
 from scaar.cli.settings import settings_class
 from scaar.cli.unknown_variables import warn_of_unknown_variables
-from scaar.core.distributions import lab_is_installed
-from scaar.core.errors import DataCorrupt, InvalidRequest
+from scaar.core.errors import InvalidRequest
 from scaar.core.text import word_classes
 from scaar.extensions import ANSWERING, registries
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -214,10 +213,9 @@ async def _open_servicer(
             async with compose.open_embedded_indexes(settings, breakers=breakers) as indexes:
                 # Report damaged indexes now; the others are served.
                 whole = {**await indexes.check_indexes()}
-                if compose.indexes_are_local() and lab_is_installed():
-                    with suppress(DataCorrupt):
-                        lab = await compose.ensure_lab_index_in(indexes)
-                        whole.setdefault(lab.name, True)
+                if compose.indexes_are_local():
+                    for built in await compose.ensure_default_indexes_in(indexes):
+                        whole.setdefault(built.name, True)
                 guarded = compose.with_breaker(indexes, settings.engine, breakers)
                 servicer = RetrieverServicer(indexes, searched=guarded, whole=whole)
                 good = [name for name, is_whole in whole.items() if is_whole]

@@ -29,6 +29,7 @@ from scaar.compose import (
     read_policies,
     scaar_home,
 )
+from scaar.core.defaults import DEFAULTS
 from scaar.core.distributions import lab_is_installed, library_required
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.plurals import counted
@@ -254,6 +255,12 @@ async def _check_extensions(checks: _Checks) -> None:
         except ExtensionInvalid:
             pass
         await checks.run(registry.group, partial(loaded, registry), advice)
+
+    async def defaults() -> str:
+        return ", ".join(provider.text_kind for provider in DEFAULTS.values())
+
+    if DEFAULTS.built_in:
+        await checks.run("defaults", defaults, advice)
 
 
 def _target_of(settings: OrchestratorSettings, name: ServiceName) -> str:

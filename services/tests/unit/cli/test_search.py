@@ -7,8 +7,8 @@ from typer.testing import CliRunner, Result
 
 from scaar.cli.index.commands import app as index_app
 from scaar.cli.index.search import search
-from scaar.compose import LAB_INDEX_VERSION
 from scaar.core.errors import BackendUnavailable, InvalidRequest, NotFound
+from scaar.lab.defaults import INDEX_VERSION
 
 app = typer.Typer()
 app.command()(search)
@@ -44,7 +44,7 @@ def test_the_labs_index_is_that_of_the_world_as_it_is_now(home: Path, tmp_path: 
     found = run("The Drowned Bridge", "--top-k", "1", *TABLE)
     assert found.stdout.splitlines()[0].endswith("film-0000  The Drowned Bridge")
     (described,) = CliRunner().invoke(index_app, ["list", "--format", "json"]).stdout.splitlines()
-    assert json.loads(described)["version"] == LAB_INDEX_VERSION
+    assert json.loads(described)["version"] == INDEX_VERSION
 
 
 def test_json_has_a_whole_passage_a_line(home: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ PAGE = (ROOT / "docs" / "extending.md").read_text()
 EXAMPLE = ROOT / "docs" / "examples" / "scaar-example"
 
 
-@pytest.mark.parametrize("module", ["trigger", "policy"])
+@pytest.mark.parametrize("module", ["trigger", "defaults", "policy"])
 def test_the_modules_of_the_page_are_those_of_the_example(module: str) -> None:
     code = (EXAMPLE / "scaar_example" / f"{module}.py").read_text().strip()
     assert f"```python\n{code}\n```" in PAGE
