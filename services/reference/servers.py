@@ -5,6 +5,8 @@ from pathlib import Path
 
 _PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 _NAME = "`doctor --probe`"
+_OF_MODEL = frozenset({"kind", "API", "chat template", "prompt profile"})
+"""Findings that say how the model is prompted."""
 
 
 def documented_capabilities(server: str) -> Mapping[str, str]:
@@ -22,11 +24,12 @@ def documented_capabilities(server: str) -> Mapping[str, str]:
 
 
 def as_documented(found: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what a probe found without what depends on how the server was started."""
-    context = found.get("context")
+    """Return what a probe found without what depends on the model or the server's options."""
+    of_server = {name: text for name, text in found.items() if name not in _OF_MODEL}
+    context = of_server.get("context")
     if context is None:
-        return found
-    return {**found, "context": "assumed" if "assumed" in context else "reported"}
+        return of_server
+    return {**of_server, "context": "assumed" if "assumed" in context else "reported"}
 
 
 def _cells(line: str) -> list[str]:

@@ -45,7 +45,8 @@ async def probe_server(settings: GeneratorSettings) -> Mapping[str, str]:
             from scaar.generator.engines.tgi import open_tgi_generator
 
         async with open_tgi_generator(settings) as tgi:
-            return {"kind of server": "tgi", **await observed_capabilities(tgi)}
+            observed = await observed_capabilities(tgi)
+            return {**tgi.prompting(), "kind of server": "tgi", **observed}
     text = f"only engines openai and tgi have a server to probe, not {settings.engine}"
     raise InvalidRequest.of("SCAAR_GENERATOR_ENGINE", text)
 

@@ -54,12 +54,14 @@ def _base_url(url: str | None) -> str | None:
     return url.rstrip("/")
 
 
-def _profile(name: str) -> str:
+def _profile(name: str | None) -> str | None:
     """Validate the name of a prompt profile.
 
     Raises:
         PydanticCustomError: there is no such profile.
     """
+    if name is None:
+        return None
     try:
         profile_of(name)
     except InvalidRequest as error:
@@ -122,18 +124,25 @@ class GeneratorSettings(ServiceSettings):
     client_key_file: Path | None = None
     """Path to the unencrypted private key of ``client_cert_file``, in PEM."""
 
-    prompt_profile: Annotated[str, AfterValidator(_profile)] = "scaar"
-    """Prompt profile for the model of a server or of ``transformers``. A model folder with a
-    ``scaar.json`` names its own profile."""
+    model_kind: Literal["auto", "base", "instruct"] = "auto"
+    """What the model was trained for: ``base`` to continue texts, ``instruct`` to follow
+    instructions. ``auto`` takes ``instruct`` if a setting names a chat template or the chat API,
+    else the kind in the catalogue of models, else ``instruct`` if the model's name contains
+    instruct, chat or -it, else ``base``. ``prompt_profile``,
+    ``openai_api`` and the chat template follow from it where they are unset."""
+
+    prompt_profile: Annotated[str | None, AfterValidator(_profile)] = None
+    """Prompt profile for the model of a server or of ``transformers``. Default: the profile that a
+    model folder names in its ``scaar.json``, else ``scaar``."""
 
     recommended: Annotated[_Recommended | None, AfterValidator(_recommended)] = None
     """Recommended ``theta``, ``alpha`` and ``top_k`` for the model, by policy:
     ``{"scaar": {"theta": 0.7, "alpha": 60}}``. They override the recommendations of the model
     folder, and a request overrides both."""
 
-    openai_api: Literal["completions", "chat"] = "completions"
-    """API of an ``openai`` server to call. Use ``chat`` for models that offer only chat
-    completions."""
+    openai_api: Literal["auto", "completions", "chat"] = "auto"
+    """API of an ``openai`` server to call. ``auto`` calls ``chat`` for an instruct model whose
+    chat template is unknown, else ``completions``."""
 
     dialect: Literal["auto", "generic", "openai", "vllm", "sglang", "llama_cpp", "ollama"] = "auto"
     """Kind of ``openai`` server. ``auto`` detects the kind from the owner in the server's list of
@@ -165,15 +174,17 @@ class GeneratorSettings(ServiceSettings):
     """Enables the attention of the last layer for ``transformers``, which policies such as dragin
     need. Disabling it selects a faster attention implementation."""
 
-    chat_template: bool = False
+    chat_template: bool | None = None
     """Enables the model's chat template for ``transformers``: the prompt becomes the user's turn
-    and the prefix the beginning of the model's turn. Enable it for chat and instruct models."""
+    and the prefix the beginning of the model's turn. Default: enabled for an instruct model whose
+    tokenizer has a template."""
 
     chat_template_file: Path | None = None
     """Path to the chat template of a chat model whose server completes texts only (``tgi``, and
     ``openai`` with completions): a ``chat_template.jinja``, a ``tokenizer_config.json`` or a
     folder that contains them. The prompt becomes the user's turn and the text written so far the
-    beginning of the model's turn."""
+    beginning of the model's turn. Default, for an instruct model: the template that the llama.cpp
+    server reports; for ``tgi``, that of the served model if its files are on this machine."""
 
     connect_timeout_s: float = Field(default=5.0, gt=0, le=3600, allow_inf_nan=False)
     """Maximum time to connect to the server, in seconds."""

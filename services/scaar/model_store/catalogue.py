@@ -4,17 +4,10 @@
 those reported for the files of the Hugging Face hub; a download that differs is rejected.
 """
 
-import enum
 from dataclasses import dataclass
 
 from scaar.core.errors import NotFound
-
-
-class ModelKind(enum.StrEnum):
-    """Whether a model continues texts, or follows instructions in a template of its own."""
-
-    BASE = "base"
-    INSTRUCT = "instruct"
+from scaar.core.types import ModelKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +163,11 @@ def entry_named(name: str) -> CatalogueEntry | None:
     return next((entry for entry in CATALOGUE if entry.name == name), None)
 
 
+def entry_of_file(name: str) -> CatalogueEntry | None:
+    """Return the entry of a file by its name; None if no source has such a file."""
+    return next((entry for entry in CATALOGUE if name in map(_file_name, entry.sources)), None)
+
+
 def entry_of_digest(sha256: str) -> CatalogueEntry | None:
     """Return the entry of a file by its SHA-256, in hexadecimal; None for an unknown file."""
     return next((entry for entry in CATALOGUE if entry.sha256 == sha256.lower()), None)
@@ -179,3 +177,8 @@ def unknown_model(name: str) -> NotFound:
     """Return the error for a name that is neither in the catalogue nor on this machine."""
     known = ", ".join(entry.name for entry in CATALOGUE)
     return NotFound(f"there is no model {name!r}; the catalogue has {known}; or name a GGUF file")
+
+
+def _file_name(source: Source) -> str:
+    path = source.file if isinstance(source, HubFile) else source.member
+    return path.rpartition("/")[2]

@@ -173,6 +173,30 @@ continuation is best effort.
 """
 Global___ContinuationKind: _TypeAlias = ContinuationKind  # noqa: Y015
 
+class _ModelKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ModelKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ModelKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MODEL_KIND_UNSPECIFIED: _ModelKind.ValueType  # 0
+    """Not known to the engine."""
+    MODEL_KIND_BASE: _ModelKind.ValueType  # 1
+    """The model continues texts."""
+    MODEL_KIND_INSTRUCT: _ModelKind.ValueType  # 2
+    """The model follows instructions, in the turns of a chat template."""
+
+class ModelKind(_ModelKind, metaclass=_ModelKindEnumTypeWrapper):
+    """What a model was trained for."""
+
+MODEL_KIND_UNSPECIFIED: ModelKind.ValueType  # 0
+"""Not known to the engine."""
+MODEL_KIND_BASE: ModelKind.ValueType  # 1
+"""The model continues texts."""
+MODEL_KIND_INSTRUCT: ModelKind.ValueType  # 2
+"""The model follows instructions, in the turns of a chat template."""
+Global___ModelKind: _TypeAlias = ModelKind  # noqa: Y015
+
 class _FinishReason:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -875,6 +899,7 @@ class ModelDescription(_message.Message):
     CONTINUATION_FIELD_NUMBER: _builtins.int
     MAX_CONCURRENT_GENERATIONS_FIELD_NUMBER: _builtins.int
     HIDDEN_LAYERS_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """The name of the model."""
     revision: _builtins.str
@@ -896,6 +921,10 @@ class ModelDescription(_message.Message):
     hidden_layers: _builtins.int
     """Number of layers, at least 1: the highest GenerateRequest.hidden_layer. Unset if the engine
     lacks CAPABILITY_HIDDEN_STATES.
+    """
+    kind: Global___ModelKind.ValueType
+    """What the model was trained for. The generator's setting model_kind names it, else the name of
+    the model.
     """
     @_builtins.property
     def capabilities(self) -> _containers.RepeatedScalarFieldContainer[Global___Capability.ValueType]:
@@ -919,10 +948,11 @@ class ModelDescription(_message.Message):
         continuation: Global___ContinuationKind.ValueType = ...,
         max_concurrent_generations: _builtins.int | None = ...,
         hidden_layers: _builtins.int | None = ...,
+        kind: Global___ModelKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_hidden_layers", b"_hidden_layers", "_max_concurrent_generations", b"_max_concurrent_generations", "hidden_layers", b"hidden_layers", "max_concurrent_generations", b"max_concurrent_generations"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layers", b"_hidden_layers", "_max_concurrent_generations", b"_max_concurrent_generations", "capabilities", b"capabilities", "continuation", b"continuation", "engine", b"engine", "hidden_layers", b"hidden_layers", "logprob_kind", b"logprob_kind", "max_concurrent_generations", b"max_concurrent_generations", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layers", b"_hidden_layers", "_max_concurrent_generations", b"_max_concurrent_generations", "capabilities", b"capabilities", "continuation", b"continuation", "engine", b"engine", "hidden_layers", b"hidden_layers", "kind", b"kind", "logprob_kind", b"logprob_kind", "max_concurrent_generations", b"max_concurrent_generations", "max_total_tokens", b"max_total_tokens", "model", b"model", "prompt_profile", b"prompt_profile", "recommended", b"recommended", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__hidden_layers: _TypeAlias = _typing.Literal["hidden_layers"]  # noqa: Y015
     _WhichOneofArgType__hidden_layers: _TypeAlias = _typing.Literal["_hidden_layers", b"_hidden_layers"]  # noqa: Y015

@@ -59,7 +59,7 @@ _GOOD, _BAD, _WARNING = "✓", "✗", "!"
 _CORRECT_SETTING = "Correct or unset this setting."
 _CORRECT_ARTEFACT = "Correct or remove this artefact."
 _UNUSUAL = ("ignored", "changed", "rejected")
-_DIFFERENT = ("assumed", "another text follows")
+_DIFFERENT = ("assumed", "another text follows", "missing (", "cannot continue a turn")
 """Findings of a probe that are not what the engine expects of the server."""
 _SERVER_SETTINGS = {
     "tgi": "SCAAR_GENERATOR_URL",
@@ -334,6 +334,8 @@ def _model_advice(name: ServiceName) -> str:
 def _model_text(model: ModelDescription | ScorerDescription) -> str:
     text = f"{model.model} on {model.engine}, revision {model.revision or 'unknown'}"
     if isinstance(model, ModelDescription):
+        if model.kind is not None:
+            text += f", {model.kind}, prompt profile {model.prompt_profile}"
         if model.continuation is ContinuationKind.RESTATED:
             text += ", continues from restated text"
         if model.logprob_kind is LogprobKind.PROCESSED:

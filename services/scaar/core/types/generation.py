@@ -40,6 +40,15 @@ class ContinuationKind(enum.StrEnum):
     continuation is a best effort."""
 
 
+class ModelKind(enum.StrEnum):
+    """What a model was trained for."""
+
+    BASE = "base"
+    """The model continues texts."""
+    INSTRUCT = "instruct"
+    """The model follows instructions, in the turns of a chat template."""
+
+
 class AttentionKind(enum.StrEnum):
     """How attention is reduced over heads and tokens."""
 
@@ -264,3 +273,5 @@ class ModelDescription:
     """Maximum number of concurrent generations of one replica; None if unknown."""
     hidden_layers: int | None = None
     """Highest layer whose hidden states can be requested; None if the engine gives none."""
+    kind: ModelKind | None = None
+    """What the model was trained for; None if the engine does not know."""

@@ -31,6 +31,7 @@ from scaar.generator.engines.openai_server.capabilities import capabilities_of
 from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
+from scaar.generator.engines.openai_server.prompting import choose_prompting
 from scaar.generator.engines.openai_server.requests import OpenAiCalls
 from scaar.generator.engines.openai_server.served_model import (
     ServedModel,
@@ -46,7 +47,8 @@ from scaar.generator.engines.openai_server.thinking import (
 )
 from scaar.generator.engines.openai_server.token_stream import OpenAiTokenStream
 from scaar.generator.engines.served.api_key import read_api_key
-from scaar.generator.engines.served.prompt_text import read_prompt_text
+from scaar.generator.engines.served.prompt_text import PromptText, read_prompt_text
+from scaar.generator.engines.served.prompting import UNCHOSEN, Prompting
 from scaar.generator.engines.served.stream import served_answer, served_stream
 from scaar.generator.engines.served.text import ANY_VOCABULARY
 from scaar.generator.engines.served.tls import read_tls
@@ -73,10 +75,10 @@ async def open_openai_generator(
     ``sleep`` waits between attempts.
     """
     key, tls = await read_api_key(settings), await read_tls(settings)
-    prompt_text = await read_prompt_text(settings)
+    configured = await read_prompt_text(settings)
     async with open_client(settings, tls) as client:
-        calls = OpenAiCalls(client, settings, prompt_text, key)
-        generator = OpenAiGenerator(calls, settings, sleep=sleep)
+        calls = OpenAiCalls(client, settings, key)
+        generator = OpenAiGenerator(calls, settings, configured=configured, sleep=sleep)
         await generator.describe_model()
         yield generator
 
@@ -93,10 +95,13 @@ class OpenAiGenerator:
         calls: OpenAiCalls,
         settings: GeneratorSettings,
         *,
+        configured: PromptText | None,
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
+        """``configured`` is the prompt text with the template of the settings, if there is one."""
         self._calls = calls
         self._settings = settings
+        self._configured = configured
         self._sleep = sleep
         self._slots = CallSlots(settings.max_concurrent)
         self._served: ServedModel | None = None
@@ -129,7 +134,7 @@ class OpenAiGenerator:
         """Yield the events of a single sample."""
         # What follows a thought has lost the space before it, as what follows an instruction has.
         restated = served.thinks or self._continuation(served) is ContinuationKind.RESTATED
-        echoed = served.dialect.echoes and self._settings.openai_api == "chat"
+        echoed = served.dialect.echoes and served.prompting.chats
         writing = OpenAiTokenStream(request, restated=restated, echoed=echoed)
         deltas = self._tried(lambda: self._deltas(served, request))
         started = False
@@ -182,16 +187,18 @@ class OpenAiGenerator:
             logprob_kind=served.dialect.logprob_kind if kind == "auto" else LogprobKind(kind),
             capabilities=self._capabilities(served),
             max_total_tokens=served.max_total_tokens,
-            prompt_profile=self._settings.prompt_profile,
+            prompt_profile=served.prompting.profile.name,
             continuation=self._continuation(served),
             max_concurrent_generations=self._slots.limit,
+            kind=served.prompting.kind.kind,
         )
 
     async def server_capabilities(self) -> Mapping[str, str]:
         """Return the capabilities of the server that the chunks of a generation show, by name."""
         served = await self._serve()
         async with aclosing(self._tried(lambda: self._deltas(served, REQUEST))) as deltas:
-            return capabilities_of(served, [delta async for delta in deltas])
+            found = capabilities_of(served, [delta async for delta in deltas])
+        return {**served.prompting.report(), **found}
 
     async def _serve(self) -> ServedModel:
         """Return the model that the server serves now."""
@@ -211,7 +218,8 @@ class OpenAiGenerator:
 
     async def _probed(self, served: ServedModel) -> ServedModel:
         """Return the model with what the first token of a generation shows of it."""
-        chats = self._settings.openai_api == "chat" and bool(served.dialect.thinking_off)
+        served = replace(served, prompting=await self._prompting(served))
+        chats = served.prompting.chats and bool(served.dialect.thinking_off)
         # Some models reject the fields for log-probabilities or for thinking. Other errors occur
         # again without them.
         for logprobs, off in ((True, chats), (True, False), (False, chats), (False, False)):
@@ -233,6 +241,15 @@ class OpenAiGenerator:
                 if not (logprobs or off):
                     raise
         raise AssertionError("the last attempt returns or raises")
+
+    async def _prompting(self, served: ServedModel) -> Prompting:
+        return await choose_prompting(
+            self._settings,
+            served.model,
+            served.dialect,
+            configured=self._configured,
+            reported=self._calls.chat_template,
+        )
 
     async def _probe(self, served: ServedModel) -> ServedModel:
         """Start a generation and end it with its first token."""
@@ -298,7 +315,7 @@ class OpenAiGenerator:
                 raise
             except InvalidRequest:
                 # Some templates have no turn of the system, such as those of Gemma.
-                chats = self._settings.openai_api == "chat"
+                chats = served.prompting.chats
                 if started or not (chats and request.system and served.system_turn):
                     raise
                 served = replace(served, system_turn=False)
@@ -315,25 +332,31 @@ class OpenAiGenerator:
         return replace(served, **facts)  # type: ignore[arg-type]
 
     def _max_top_tokens(self, served: ServedModel) -> int:
-        if self._settings.openai_api == "chat":
+        if served.prompting.chats:
             return MAX_TOP_TOKENS
         return served.dialect.max_top_tokens
 
     def _capabilities(self, served: ServedModel) -> frozenset[Capability]:
-        dialect, completes = served.dialect, self._settings.openai_api == "completions"
+        dialect, chats = served.dialect, served.prompting.chats
         given = {
             Capability.SAMPLING: True,
             Capability.SEED: dialect.seeded,
             Capability.LOGPROBS: served.logprobs,
-            Capability.TEXT_LOGPROBS: served.logprobs and dialect.reads_logprobs and completes,
-            Capability.SYSTEM_TURN: self._calls.places_system or not completes,
+            Capability.TEXT_LOGPROBS: served.logprobs and dialect.reads_logprobs and not chats,
+            Capability.SYSTEM_TURN: chats or served.prompting.text.system is not None,
         }
         return frozenset(each for each, has in given.items() if has)
 
     def _continuation(self, served: ServedModel) -> ContinuationKind:
-        chat = self._settings.openai_api == "chat"
-        return served.dialect.chat if chat else ContinuationKind.NATIVE
+        return served.dialect.chat if served.prompting.chats else ContinuationKind.NATIVE
 
 
 def _without_probe(served: ServedModel) -> ServedModel:
-    return replace(served, logprobs=False, thinking_off=False, thinks=False, system_turn=True)
+    return replace(
+        served,
+        logprobs=False,
+        thinking_off=False,
+        thinks=False,
+        prompting=UNCHOSEN,
+        system_turn=True,
+    )

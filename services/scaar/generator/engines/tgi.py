@@ -6,7 +6,7 @@ temperature they are left out.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
@@ -31,9 +31,11 @@ from scaar.core.types import (
 from scaar.generator.call_slots import CallSlots
 from scaar.generator.engines.served.api_key import read_api_key
 from scaar.generator.engines.served.prompt_text import PromptText, read_prompt_text
+from scaar.generator.engines.served.prompting import UNCHOSEN
 from scaar.generator.engines.served.text import ANY_VOCABULARY, ServedText
 from scaar.generator.engines.served.tls import read_tls
 from scaar.generator.engines.tgi_server.client import TgiClient, TgiDetails, TgiEvent
+from scaar.generator.engines.tgi_server.prompting import choose_prompting
 from scaar.generator.engines.tgi_server.requests import Sleep, TgiCalls
 from scaar.generator.engines.tgi_server.text_logprobs import text_logprobs
 from scaar.generator.engines.tgi_server.tokens import REASONS, rest_of, token_of
@@ -62,7 +64,7 @@ async def open_tgi_generator(
     if settings.url is None:
         raise NotFound("no server is set: set SCAAR_GENERATOR_URL")
     key = await read_api_key(settings)
-    prompt_text = await read_prompt_text(settings)
+    configured = await read_prompt_text(settings)
     tls = await read_tls(settings)
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_s)
     # Generations are limited, so connections need no limit.
@@ -71,7 +73,7 @@ async def open_tgi_generator(
     ) as session:
         client = TgiClient(settings.url, session, api_key=key)
         calls = TgiCalls(client, settings, sleep=sleep)
-        generator = TgiGenerator(calls, settings, prompt_text)
+        generator = TgiGenerator(calls, settings, configured)
         await generator.describe_model()
         yield generator
 
@@ -84,13 +86,19 @@ class TgiGenerator:
     """
 
     def __init__(
-        self, calls: TgiCalls, settings: GeneratorSettings, prompt_text: PromptText
+        self, calls: TgiCalls, settings: GeneratorSettings, configured: PromptText | None
     ) -> None:
+        """``configured`` is the prompt text with the template of the settings, if there is one."""
         self._calls = calls
         self._settings = settings
-        self._prompt_text = prompt_text
-        self._capabilities = _CAPABILITIES | prompt_text.capabilities
+        self._configured = configured
+        self._model = ""
+        self._prompting = UNCHOSEN
         self._slots = CallSlots(settings.max_concurrent)
+
+    @property
+    def _capabilities(self) -> frozenset[Capability]:
+        return _CAPABILITIES | self._prompting.text.capabilities
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the number of prompt tokens if the server reports it, the tokens, then the end.
@@ -115,7 +123,7 @@ class TgiGenerator:
 
     async def _continue(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the events of a single sample."""
-        text, written, generated = self._prompt_text.of(request), ServedText(request.stop), 0
+        text, written, generated = self._prompting.text.of(request), ServedText(request.stop), 0
         details: TgiDetails | None = None
         tempered = request.temperature not in (0, 1)
         async with (
@@ -148,7 +156,8 @@ class TgiGenerator:
         )
         before = GenerateRequest(request.prompt, system=request.system)
         whole = replace(before, prefix=request.text)
-        text, start = self._prompt_text.of(whole), len(self._prompt_text.of(before))
+        prompt_text = self._prompting.text
+        text, start = prompt_text.of(whole), len(prompt_text.of(before))
         with self._slots.slot():
             spans, prefill = await self._calls.prefill(text)
         found = text_logprobs(text, spans, prefill, start=start, server=self._calls.server)
@@ -157,6 +166,12 @@ class TgiGenerator:
 
     async def describe_model(self) -> ModelDescription:
         info = await self._calls.model.current()
+        if info.model_id != self._model:
+            configured = self._configured
+            self._prompting = await choose_prompting(
+                self._settings, info.model_id, configured=configured
+            )
+            self._model = info.model_id
         # One below the server's limit, so that the server's limit is not reached first.
         self._slots.limit = min(
             self._settings.max_concurrent, max(1, info.max_concurrent_requests - 1)
@@ -168,9 +183,14 @@ class TgiGenerator:
             logprob_kind=LogprobKind.RAW,
             capabilities=self._capabilities,
             max_total_tokens=info.max_total_tokens,
-            prompt_profile=self._settings.prompt_profile,
+            prompt_profile=self._prompting.profile.name,
             max_concurrent_generations=self._slots.limit,
+            kind=self._prompting.kind.kind,
         )
+
+    def prompting(self) -> Mapping[str, str]:
+        """Return how the model is prompted, and why, by name."""
+        return self._prompting.report()
 
 
 def _text_of(event: TgiEvent, written: ServedText, top_tokens: int) -> list[Token]:

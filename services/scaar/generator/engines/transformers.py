@@ -16,6 +16,7 @@ from transformers import (
 )
 
 from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.types import ModelKind
 from scaar.encoders.checkpoint import REVISION_DIGITS, read_json_file
 from scaar.generator.engines.chat_templates.renderer import (
     SystemTurn,
@@ -29,6 +30,8 @@ from scaar.generator.engines.decoding.language_model import LanguageModel
 from scaar.generator.engines.decoding.recommendations import profile_in, recommended_in
 from scaar.generator.engines.decoding.token_length import characters_per_token
 from scaar.generator.engines.decoding.torch_decoder import TorchDecoder
+from scaar.generator.model_kind import find_kind
+from scaar.generator.prompt_profiles import choose_profile
 from scaar.generator.settings import GeneratorSettings
 
 _DTYPES = {
@@ -97,8 +100,12 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
     if not tokenizer.is_fast:
         raise DataCorrupt(f"{name}: has no fast tokenizer (tokenizer.json)")
     model = model.eval().to(_device(settings.device))
+    found = find_kind(settings, _names(name))
+    in_turns = settings.chat_template
+    if in_turns is None:
+        in_turns = found.kind is ModelKind.INSTRUCT and tokenizer.chat_template is not None
     # Before special tokens are read as text, since the template has some.
-    turn, system_turn = _turns(name, tokenizer) if settings.chat_template else (None, None)
+    turn, system_turn = _turns(name, tokenizer) if in_turns else (None, None)
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -115,10 +122,11 @@ def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
         end_ids=_end_ids(model),
         prompt_profile=(
             settings.prompt_profile
-            if "prompt_profile" in settings.model_fields_set
-            else profile_in(advice)
+            or profile_in(advice)
+            or choose_profile(settings, found, in_turns=in_turns).name
         ),
         recommended=recommended_in(advice),
+        kind=found.kind,
         turn=turn,
         system_turn=system_turn,
     )
@@ -147,6 +155,13 @@ def _turns(name: str, tokenizer: PreTrainedTokenizerFast) -> tuple[_Around, _Aro
         return before, after
 
     return around(turn), around(system) if system else None
+
+
+def _names(name: str) -> tuple[str, ...]:
+    """Return the name of the model, and for a folder the one in its configuration."""
+    named = read_json_file(Path(name) / "config.json").content.get("_name_or_path")
+    own = Path(name).resolve().name if Path(name).is_dir() else name
+    return (own, named) if isinstance(named, str) else (own,)
 
 
 def _device(device: str) -> str:

@@ -72,7 +72,8 @@ async def test_the_capabilities_of_tgi_are_those_of_the_documentation() -> None:
     documented = documented_capabilities("TGI (emulated)")
     only_openai = {"alignment", "thinking", "prompt tokens", "context"}
     assert {documented[name] for name in only_openai} == {"-"}
-    assert {name: documented[name] for name in found} == as_documented(found)
+    of_server = as_documented(found)
+    assert {name: documented[name] for name in of_server} == of_server
 
 
 async def test_a_context_that_nobody_names_is_marked_as_assumed() -> None:

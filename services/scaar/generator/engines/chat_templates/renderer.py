@@ -101,6 +101,8 @@ def rendered(
     environment.filters["tojson"] = _to_json
     environment.globals |= {"raise_exception": _raise_exception, "strftime_now": strftime_now}
     given = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": True}
+    # A model that thinks by default writes its answer directly; other templates ignore the names.
+    given |= {"enable_thinking": False, "thinking": False}
     try:
         return environment.from_string(template).render(**{**tokens, **given})
     except Exception as error:  # a template is a program and may raise anything

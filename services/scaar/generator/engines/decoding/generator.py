@@ -180,6 +180,7 @@ class DecodingGenerator:
             recommended=self._model.recommended,
             max_concurrent_generations=self._generation_slots.limit,
             hidden_layers=self._model.decoder.hidden_layers,
+            kind=self._model.kind,
         )
 
     async def _continue(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:

@@ -8,7 +8,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from scaar.core.errors import DataCorrupt, InvalidRequest
-from scaar.core.types import RecommendedSettings
+from scaar.core.types import ModelKind, RecommendedSettings
 from scaar.encoders.checkpoint import Checkpoint, read_checkpoint
 from scaar.encoders.tokenizer import open_tokenizer, token_ids
 from scaar.generator.engines.decoding.decoder import Decoder
@@ -19,6 +19,7 @@ from scaar.generator.engines.decoding.recommendations import (
     recommended_in,
 )
 from scaar.generator.engines.decoding.token_length import characters_per_token
+from scaar.generator.prompt_profiles import DEFAULT_PROFILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class LanguageModel:
     end_ids: frozenset[int]
     prompt_profile: str
     recommended: tuple[RecommendedSettings, ...]
+    kind: ModelKind | None = None
     turn: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     """Tokens around a user's turn of a chat model, up to the start of the model's turn."""
     system_turn: tuple[tuple[int, ...], tuple[int, ...]] | None = None
@@ -99,7 +101,7 @@ def open_language_model(folder: Path, *, threads: int) -> LanguageModel:
         max_total_tokens=checkpoint.config.whole_number("max_position_embeddings", "n_positions"),
         characters_per_token=characters_per_token(tokenizer),
         end_ids=_end_ids(checkpoint),
-        prompt_profile=profile_in(checkpoint.advice),
+        prompt_profile=profile_in(checkpoint.advice) or DEFAULT_PROFILE,
         recommended=recommended_in(checkpoint.advice),
     )
 

@@ -8,17 +8,15 @@ from scaar.core.errors import DataCorrupt
 from scaar.core.types import RecommendedSettings
 from scaar.encoders.checkpoint import JsonFile
 
-DEFAULT_PROFILE = "scaar"
 
-
-def profile_in(advice: JsonFile) -> str:
-    """Return the prompt profile of the model.
+def profile_in(advice: JsonFile) -> str | None:
+    """Return the prompt profile that the folder names for the model; None if it names none.
 
     Raises:
         DataCorrupt: ``prompt_profile`` is not a name.
     """
-    profile = advice.content.get("prompt_profile", DEFAULT_PROFILE)
-    if not isinstance(profile, str):
+    profile = advice.content.get("prompt_profile")
+    if profile is not None and not isinstance(profile, str):
         raise DataCorrupt(f"{advice.path}: prompt_profile must be a name, not {profile!r}")
     return profile
 

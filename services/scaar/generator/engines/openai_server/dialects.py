@@ -31,7 +31,8 @@ class Dialect:
     so that the model does not think before it answers. ``sampling`` is added to a request with a
     temperature, so that tokens are drawn from the whole vocabulary. If the server is ``seeded``,
     the same seed gives the same tokens. ``reads_logprobs`` if a completion that echoes its prompt
-    has the prompt's log-probabilities.
+    has the prompt's log-probabilities, ``reports_template`` if ``/props`` has the chat template of
+    the model.
     """
 
     name: DialectName
@@ -48,6 +49,7 @@ class Dialect:
     sampling: Mapping[str, object] = field(default_factory=_fields)
     seeded: bool = False
     reads_logprobs: bool = False
+    reports_template: bool = False
 
 
 # Templates ignore the names that they do not know.
@@ -117,6 +119,7 @@ LLAMA_CPP = Dialect(
     # It is not deterministic with a cached prompt, and would sample from the 40 likeliest tokens.
     sampling=_fields(top_p=1.0, top_k=0, min_p=0.0, cache_prompt=False),
     seeded=True,
+    reports_template=True,
 )
 OLLAMA = Dialect(
     "ollama",

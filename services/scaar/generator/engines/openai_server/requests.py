@@ -9,16 +9,24 @@ from openai import AsyncOpenAI, AsyncStream, OpenAIError, omit
 from openai.types import Completion, Model
 from openai.types.chat import ChatCompletionChunk
 
-from scaar.core.errors import BackendUnavailable, DeadlineExceeded, StreamIncomplete
+from scaar.core.errors import (
+    BackendUnavailable,
+    CapabilityMissing,
+    DeadlineExceeded,
+    InvalidRequest,
+    NotFound,
+    StreamIncomplete,
+)
 from scaar.core.loop.budget import remaining_time_s
 from scaar.core.types import ContinuationKind, GenerateRequest, LogprobsRequest
+from scaar.generator.engines.chat_templates.files import ChatTemplate
 from scaar.generator.engines.openai_server.chat import turns_of
 from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chunk
 from scaar.generator.engines.openai_server.client import headers_of
 from scaar.generator.engines.openai_server.failures import failure_of
+from scaar.generator.engines.openai_server.reported_template import reported_template
 from scaar.generator.engines.openai_server.served_model import ServedModel
 from scaar.generator.engines.served.api_key import ApiKey
-from scaar.generator.engines.served.prompt_text import PromptText
 from scaar.generator.settings import GeneratorSettings
 
 _Result = TypeVar("_Result")
@@ -35,19 +43,12 @@ class OpenAiCalls:
         self,
         client: AsyncOpenAI,
         settings: GeneratorSettings,
-        prompt_text: PromptText,
         key: ApiKey,
     ) -> None:
         self._client = client
         self._settings = settings
-        self._prompt_text = prompt_text
         self._key = key
         self.server = f"the model server at {client.base_url}".rstrip("/")
-
-    @property
-    def places_system(self) -> bool:
-        """Whether the texts of completions have a turn for text of the system."""
-        return self._prompt_text.system is not None
 
     async def models(self) -> list[Model]:
         """Return the server's list of models."""
@@ -63,6 +64,28 @@ class OpenAiCalls:
             description = f"{self.server} did not return a list of models"
             raise BackendUnavailable(description, server=self.server)
         return page.data
+
+    async def chat_template(self) -> ChatTemplate | None:
+        """Return the template that a llama.cpp server reports for its model; None without one."""
+        try:
+            properties = await self._own("GET", "/props")
+            tokens = await self._own("POST", "/tokenize", {"content": "", "add_special": True})
+        except (NotFound, CapabilityMissing, InvalidRequest):
+            return None
+        return reported_template(properties, tokens)
+
+    async def _own(self, method: str, path: str, body: object = None) -> object:
+        """Return the response of a path that the OpenAI API does not have."""
+        url = str(self._client.base_url).rstrip("/").removesuffix("/v1") + path
+        options: Any = {
+            "headers": headers_of(self._key),
+            "timeout": self._settings.read_timeout_s,
+        }
+        if method == "GET":
+            asking = self._client.get(url, cast_to=object, options=options)
+        else:
+            asking = self._client.post(url, cast_to=object, body=body, options=options)
+        return await self._answered(asking, started=False)
 
     async def stream(
         self, served: ServedModel, request: GenerateRequest
@@ -94,10 +117,10 @@ class OpenAiCalls:
         dialect, top = served.dialect, max(1, request.top_tokens)
         options: Any = {"include_usage": True, **dialect.continuous_usage}
         extras = {**dialect.extras, **(dialect.sampling if request.temperature else {})}
-        if self._settings.openai_api == "completions":
+        if not served.prompting.chats:
             return await self._client.completions.create(
                 model=served.model,
-                prompt=self._prompt_text.of(request),
+                prompt=served.prompting.text.of(request),
                 max_tokens=request.max_tokens,
                 temperature=request.temperature,
                 seed=omit if request.seed is None else request.seed,
@@ -133,7 +156,8 @@ class OpenAiCalls:
         The server generates one token more, since not every server accepts none.
         """
         before = GenerateRequest(request.prompt, system=request.system)
-        whole = self._prompt_text.of(replace(before, prefix=request.text))
+        prompt_text = served.prompting.text
+        whole = prompt_text.of(replace(before, prefix=request.text))
         asking = self._client.completions.create(
             model=served.model,
             prompt=whole,
@@ -146,7 +170,7 @@ class OpenAiCalls:
             timeout=self._settings.read_timeout_s,
         )
         completion = await self._answered(asking, started=False)
-        return whole, len(self._prompt_text.of(before)), completion
+        return whole, len(prompt_text.of(before)), completion
 
     def _read(self, chunk: Chunk, request: GenerateRequest) -> Delta:
         try:

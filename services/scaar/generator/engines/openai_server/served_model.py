@@ -7,6 +7,7 @@ from openai.types import Model
 
 from scaar.core.errors import BackendUnavailable, NotFound
 from scaar.generator.engines.openai_server.dialects import DIALECTS, Dialect, dialect_of
+from scaar.generator.engines.served.prompting import UNCHOSEN, Prompting
 from scaar.generator.settings import GeneratorSettings
 
 DEFAULT_CONTEXT = 4096
@@ -31,6 +32,7 @@ class ServedModel:
     logprobs: bool = False
     thinking_off: bool = False
     thinks: bool = False
+    prompting: Prompting = UNCHOSEN
     system_turn: bool = True
     """False for a chat that was seen to reject a turn of the system."""
 

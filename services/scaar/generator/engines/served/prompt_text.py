@@ -47,23 +47,28 @@ class PromptText:
         return f"{before}{prompt}{self.turn.after}{prefix}"
 
 
-async def read_prompt_text(settings: GeneratorSettings) -> PromptText:
-    """Return the prompt text of the settings, without turns if they name no template.
+async def read_prompt_text(settings: GeneratorSettings) -> PromptText | None:
+    """Return the prompt text with the template that the settings name; None if they name none.
 
     Raises:
         InvalidRequest: the template does not exist, or fails; names the setting.
     """
     path = settings.chat_template_file
     if path is None:
-        return PromptText()
+        return None
     try:
-        return _prompt_text(await asyncio.to_thread(read_chat_template, path))
+        return prompt_text_of(await asyncio.to_thread(read_chat_template, path))
     except ValueError as error:
         setting = "SCAAR_GENERATOR_CHAT_TEMPLATE_FILE"
         raise InvalidRequest.of(setting, f"cannot be used: {error}") from error
 
 
-def _prompt_text(template: ChatTemplate) -> PromptText:
+def prompt_text_of(template: ChatTemplate) -> PromptText:
+    """Return the prompt text with a template.
+
+    Raises:
+        ValueError: the template fails, or does not contain the user's text exactly once, unchanged.
+    """
     turn = turn_of(template.text, template.tokens)
     system = system_turn_of(template.text, template.tokens)
     bos = template.tokens.get("bos_token", "")
