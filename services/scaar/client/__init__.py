@@ -69,6 +69,7 @@ from scaar.core.records import (
 )
 from scaar.core.types import (
     Abstention,
+    AbstentionReason,
     AcceptedSentence,
     AcceptedToken,
     Answer,
@@ -162,6 +163,7 @@ from scaar.core.types import (
 
 __all__ = [
     "Abstention",
+    "AbstentionReason",
     "AcceptedSentence",
     "AcceptedToken",
     "AlreadyExists",

@@ -4,6 +4,7 @@ from scaar.console.data_tables import Cell, Column, DataTable, data_table
 from scaar.console.evaluation_rows import scores_text
 from scaar.console.number_text import count, ms_text
 from scaar.core.evaluations import EvaluationPrediction
+from scaar.core.types import AbstentionReason
 
 _FACTS = (Column("Fact", "What is stated."), Column("Value", "Its value."))
 
@@ -28,7 +29,9 @@ def prediction_facts(prediction: EvaluationPrediction) -> DataTable:
         facts.append(("Failure", Cell(failure.reason, note=failure.message, code=True)))
     if prediction.abstained is not None:
         advised = prediction.abstained
-        text = f"probability {advised.p_correct:.3f}, limit {advised.limit:.3f}"
+        text = "not in the documents"
+        if advised.reason is AbstentionReason.GATE:
+            text = f"probability {advised.p_correct:.3f}, limit {advised.limit:.3f}"
         facts.append(("Abstained", Cell(text)))
     facts += [
         ("Scores", Cell(scores_text(prediction))),

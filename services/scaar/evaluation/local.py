@@ -41,6 +41,8 @@ class EvaluationOptions:
     cache_generations: bool = False
     artefacts: tuple[PolicyArtefact, ...] = ()
     """Artefacts of the tuned policies among the settings."""
+    prompt_profile: str = ""
+    """Prompt profile of every answer; empty for that of evaluations with the model."""
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -66,6 +68,7 @@ def spec_of(options: EvaluationOptions) -> EvaluationSpec:
         theta_candidates=options.grid,
         skip_unserved=options.skip_unserved,
         cache_generations=options.cache_generations,
+        prompt_profile=options.prompt_profile,
     )
     check_questions(template_of(spec), options.drawn.questions)
     return spec

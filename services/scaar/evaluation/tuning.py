@@ -297,12 +297,12 @@ def _evaluation(drawn: QuestionSample, options: TuningOptions) -> EvaluationOpti
 
 async def _sample(drawn: QuestionSample, options: TuningOptions, answerer: Answerer) -> "Sample":
     """Return the questions of a sample with the request of each."""
-    from scaar.evaluator.execution.provenance import with_examples
+    from scaar.evaluator.execution.provenance import with_profile
     from scaar.evaluator.studies.tuning.drafting import Sample
 
     spec = spec_of(_evaluation(drawn, options))
     template = replace(template_of(spec), question=drawn.questions[0].question)
-    template = await with_examples(answerer, template, drawn.kind)
+    template = await with_profile(answerer, template, drawn.kind)
     return Sample(answerer, drawn.kind, drawn.origin, template)
 
 

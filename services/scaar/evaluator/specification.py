@@ -27,6 +27,8 @@ class EvaluationSpec:
     cache_generations: bool = False
     max_retrievals: int | None = None
     filters: tuple[Filter, ...] = ()
+    prompt_profile: str = ""
+    """Prompt profile of every answer; empty for that of evaluations with the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +53,6 @@ def template_of(spec: EvaluationSpec, request_id: str = "") -> AnswerRequest:
         index=spec.index or "none",
         filters=spec.filters,
         budget=budget,
+        prompt_profile=spec.prompt_profile,
         request_id=request_id,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from scaar.core.errors import StreamIncomplete
 from scaar.core.types import (
+    AbstentionReason,
     AcceptedSentence,
     AcceptedToken,
     Answer,
@@ -159,7 +160,9 @@ def _finished(content: Content, style: Style) -> TextAdded:
 
 
 def _refusal(answer: Answer) -> str:
-    if (abstained := answer.abstained) is None:
+    abstained = answer.abstained
+    if abstained is None or abstained.reason is not AbstentionReason.GATE:
+        # That the documents do not contain the answer is an answer.
         return ""
     return (
         "I do not know. The probability that my answer is correct is "

@@ -236,7 +236,7 @@ def _answer(completed: Completed, link: Link) -> Json:
     return {
         "answer": answer.answer,
         "text": completed.refusal or completed.text,
-        "abstained": bool(completed.refusal),
+        "abstained": answer.abstained is not None,
         "citations": [
             {
                 "start": each.start,

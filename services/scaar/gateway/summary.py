@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scaar.core.types import Usage
+from scaar.core.types import Abstention, AbstentionReason, Usage
 from scaar.gateway.answers import Completed
 from scaar.gateway.content import Link
 
@@ -26,10 +26,17 @@ def summary(completed: Completed, link: Link) -> dict[str, Any]:
     if answer.question:
         found["question"] = answer.question
     if (abstained := answer.abstained) is not None:
-        found["abstained"] = {"p_correct": abstained.p_correct, "limit": abstained.limit}
+        found["abstained"] = _abstained(abstained)
     if completed.decisions:
         found["decisions"] = list(completed.decisions)
     return found
+
+
+def _abstained(abstained: Abstention) -> dict[str, Any]:
+    reason: dict[str, Any] = {"reason": abstained.reason.value}
+    if abstained.reason is AbstentionReason.GATE:
+        reason |= {"p_correct": abstained.p_correct, "limit": abstained.limit}
+    return reason
 
 
 def extra_usage(usage: Usage) -> dict[str, Any]:

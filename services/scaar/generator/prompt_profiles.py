@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
+from scaar.core.types import ModelKind
 from scaar.generator.model_kind import FoundKind
 from scaar.generator.settings import GeneratorSettings
 
 DEFAULT_PROFILE = "scaar"
+"""The profile of base models, which follow examples."""
+INSTRUCT_PROFILE = "instruct"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,12 @@ def choose_profile(
 ) -> ChosenProfile:
     """Return the profile of the settings, else the one for the kind of the model.
 
-    ``in_turns`` is whether the prompt is a turn of a chat.
+    ``in_turns`` is whether the prompt is a turn of a chat: only there are instructions followed.
     """
     if settings.prompt_profile is not None:
         return ChosenProfile(settings.prompt_profile, "SCAAR_GENERATOR_PROMPT_PROFILE")
-    return ChosenProfile(DEFAULT_PROFILE, f"for {kind.kind} models")
+    if kind.kind is ModelKind.BASE:
+        return ChosenProfile(DEFAULT_PROFILE, "for base models")
+    if in_turns:
+        return ChosenProfile(INSTRUCT_PROFILE, "for instruct models")
+    return ChosenProfile(DEFAULT_PROFILE, "for models without a chat template")

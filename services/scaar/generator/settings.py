@@ -133,7 +133,8 @@ class GeneratorSettings(ServiceSettings):
 
     prompt_profile: Annotated[str | None, AfterValidator(_profile)] = None
     """Prompt profile for the model of a server or of ``transformers``. Default: the profile that a
-    model folder names in its ``scaar.json``, else ``scaar``."""
+    model folder names in its ``scaar.json``, else ``instruct`` for an instruct model in a chat
+    template, else ``scaar``. Evaluations use ``scaar`` instead of ``instruct``."""
 
     recommended: Annotated[_Recommended | None, AfterValidator(_recommended)] = None
     """Recommended ``theta``, ``alpha`` and ``top_k`` for the model, by policy:

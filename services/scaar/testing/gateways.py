@@ -9,6 +9,7 @@ from scaar.core.errors import BackendUnavailable
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
+    NOT_IN_DOCUMENTS,
     Abstention,
     AcceptedSentence,
     Answer,
@@ -100,6 +101,14 @@ def abstaining_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
             yield GateJudged("p_correct", "scaar", 0.2, 0.5, {})
         if isinstance(event, AnswerFinished):
             event = AnswerFinished(replace(event.answer, abstained=Abstention(0.12, 0.3)))
+        yield event
+
+
+def refusing_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
+    """Yield the events of an answer whose model found no answer in the passages."""
+    for event in cited_answer(request):
+        if isinstance(event, AnswerFinished):
+            event = AnswerFinished(replace(event.answer, abstained=NOT_IN_DOCUMENTS))
         yield event
 
 

@@ -34,7 +34,7 @@ class _AnswerEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerEnd.V
     ANSWER_END_ANSWER_PHRASE: _AnswerEnd.ValueType  # 1
     """The model wrote the answer phrase."""
     ANSWER_END_END_OF_SEQUENCE: _AnswerEnd.ValueType  # 2
-    """The model ended the text."""
+    """The model ended the text, or wrote that the passages do not contain the answer."""
     ANSWER_END_MAX_SENTENCES: _AnswerEnd.ValueType  # 3
     """The answer reached Budget.max_sentences."""
     ANSWER_END_MAX_TOKENS: _AnswerEnd.ValueType  # 4
@@ -48,12 +48,44 @@ ANSWER_END_UNSPECIFIED: AnswerEnd.ValueType  # 0
 ANSWER_END_ANSWER_PHRASE: AnswerEnd.ValueType  # 1
 """The model wrote the answer phrase."""
 ANSWER_END_END_OF_SEQUENCE: AnswerEnd.ValueType  # 2
-"""The model ended the text."""
+"""The model ended the text, or wrote that the passages do not contain the answer."""
 ANSWER_END_MAX_SENTENCES: AnswerEnd.ValueType  # 3
 """The answer reached Budget.max_sentences."""
 ANSWER_END_MAX_TOKENS: AnswerEnd.ValueType  # 4
 """The answer reached Budget.max_tokens."""
 Global___AnswerEnd: _TypeAlias = AnswerEnd  # noqa: Y015
+
+class _AbstentionReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AbstentionReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AbstentionReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ABSTENTION_REASON_UNSPECIFIED: _AbstentionReason.ValueType  # 0
+    """Not set, by a server older than this field. Treated as ABSTENTION_REASON_GATE."""
+    ABSTENTION_REASON_GATE: _AbstentionReason.ValueType  # 1
+    """The answer is probably wrong: a gate judged it after a retrieval. Only if the file of the gate
+    sets abstain_below.
+    """
+    ABSTENTION_REASON_NOT_IN_DOCUMENTS: _AbstentionReason.ValueType  # 2
+    """The model wrote that the passages do not contain the answer. Only with a prompt profile that
+    instructs it to, such as instruct.
+    """
+
+class AbstentionReason(_AbstentionReason, metaclass=_AbstentionReasonEnumTypeWrapper):
+    """The reason why there is no answer to give."""
+
+ABSTENTION_REASON_UNSPECIFIED: AbstentionReason.ValueType  # 0
+"""Not set, by a server older than this field. Treated as ABSTENTION_REASON_GATE."""
+ABSTENTION_REASON_GATE: AbstentionReason.ValueType  # 1
+"""The answer is probably wrong: a gate judged it after a retrieval. Only if the file of the gate
+sets abstain_below.
+"""
+ABSTENTION_REASON_NOT_IN_DOCUMENTS: AbstentionReason.ValueType  # 2
+"""The model wrote that the passages do not contain the answer. Only with a prompt profile that
+instructs it to, such as instruct.
+"""
+Global___AbstentionReason: _TypeAlias = AbstentionReason  # noqa: Y015
 
 class _RewriteOutcome:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -212,8 +244,8 @@ class Answer(_message.Message):
 
     @_builtins.property
     def abstained(self) -> Global___Abstention:
-        """Why the answer should not be given to the user, according to its gate. The text is kept. Unset
-        for an answer that can be given, and always unless the file of the gate sets abstain_below.
+        """Why there is no answer to give to the user: the gate advises to withhold it, or the model wrote
+        that the passages do not contain it. The text is kept. Unset for an answer that can be given.
         """
 
     def __init__(
@@ -239,25 +271,31 @@ Global___Answer: _TypeAlias = Answer  # noqa: Y015
 
 @_typing.final
 class Abstention(_message.Message):
-    """An answer is probably wrong: a gate judged it after a retrieval."""
+    """There is no answer to give."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     P_CORRECT_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
     p_correct: _builtins.float
-    """The calibrated probability that the answer is correct, [0, 1]."""
+    """The calibrated probability that the answer is correct, [0, 1]. 0 unless a gate judged it."""
     limit: _builtins.float
-    """The limit that p_correct is below, (0, 1]: abstain_below of the gate's file."""
+    """The limit that p_correct is below, (0, 1]: abstain_below of the gate's file. 0 unless a gate
+    judged the answer.
+    """
+    reason: Global___AbstentionReason.ValueType
+    """The reason."""
     def __init__(
         self,
         *,
         p_correct: _builtins.float = ...,
         limit: _builtins.float = ...,
+        reason: Global___AbstentionReason.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "p_correct", b"p_correct"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "p_correct", b"p_correct", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

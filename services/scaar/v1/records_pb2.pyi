@@ -184,7 +184,7 @@ class RecordSummary(_message.Message):
     probability is known.
     """
     abstained: _builtins.bool
-    """Whether the gate advises to withhold the answer (Answer.abstained)."""
+    """Whether there is no answer to give (Answer.abstained)."""
     trace_id: _builtins.str
     """The id of the trace, 32 hexadecimal digits. Empty without tracing."""
     @_builtins.property
@@ -770,7 +770,7 @@ class RecordGroup(_message.Message):
     failed: _builtins.int
     """Number of failed and cancelled answers."""
     abstained: _builtins.int
-    """Number of answers that the gate advises to withhold."""
+    """Number of answers that abstain (Answer.abstained)."""
     retrieved: _builtins.int
     """Number of answers with at least one retrieval."""
     retrievals: _builtins.int

@@ -54,6 +54,7 @@ from scaar.testing.gateways import (
     cited_answer,
     failing_answer,
     gateway_before,
+    refusing_answer,
 )
 
 QUESTION: Any = [{"role": "user", "content": "Where was Ada born?"}]
@@ -272,6 +273,21 @@ async def test_an_abstention_is_a_refusal_and_its_text_is_withheld() -> None:
     refusals = [each.choices[0].delta.refusal for each in chunks if each.choices]
     assert [each for each in refusals if each] == [message.refusal]
     assert text_of(chunks) == ""
+    abstained = {"reason": "gate", "p_correct": 0.12, "limit": 0.3}
+    assert (found.model_extra or {})["scaar"]["abstained"] == abstained
+
+
+async def test_that_the_documents_do_not_contain_the_answer_is_an_answer() -> None:
+    async with asking(ScriptedAnswerer(refusing_answer)) as client:
+        found = await completed(client)
+        chunks = await chunks_of(client)
+    message = found.choices[0].message
+    assert (message.content, message.refusal) == (TEXT, None)
+    assert text_of(chunks) == TEXT
+    abstained = {"reason": "not_in_documents"}
+    assert (found.model_extra or {})["scaar"]["abstained"] == abstained
+    ends = [(each.model_extra or {}).get("scaar", {}) for each in chunks]
+    assert [each["abstained"] for each in ends if "abstained" in each] == [abstained]
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -30,7 +30,14 @@ from scaar.testing.fakes import (
     ScriptedGenerator,
     ScriptedScorer,
 )
-from scaar.testing.gateways import PASSAGES, TEXT, URL, cited_answer, gateway_before
+from scaar.testing.gateways import (
+    PASSAGES,
+    TEXT,
+    URL,
+    cited_answer,
+    gateway_before,
+    refusing_answer,
+)
 
 MODES = ("auto", "legacy")
 
@@ -93,6 +100,12 @@ async def test_an_answer_has_citations_and_decisions_that_can_be_explained(mode:
         "Sentence 1, accepted from p1, p2: 'Ada was born in London.'.",
         "Sentence 2, accepted without passages: 'So the answer is London.'.",
     ]
+
+
+async def test_an_answer_says_that_the_documents_do_not_contain_it() -> None:
+    async with connected(answerer=ScriptedAnswerer(refusing_answer)) as client:
+        found = await called(client, "answer", question="Where was Ada born?")
+    assert (found["abstained"], found["text"]) == (True, TEXT)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from rich.text import Text
 from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
+    Abstention,
+    AbstentionReason,
     Answer,
     AnswerDrafted,
     AnswerEvent,
@@ -244,8 +246,7 @@ class TracePrinter:
         self._console.print()
         self._labelled("answer", f"[bold]{escape(answer.answer) or '(none)'}[/]")
         if (abstained := answer.abstained) is not None:
-            p_correct, limit = _apart(abstained.p_correct, abstained.limit)
-            self._labelled("! abstain", f"[bold yellow]P(correct) {p_correct} is below {limit}[/]")
+            self._labelled("! abstain", f"[bold yellow]{_abstention_text(abstained)}[/]")
         self._labelled("usage", usage_text(answer.usage))
 
     def _labelled(self, label: str, markup: str) -> None:
@@ -253,6 +254,13 @@ class TracePrinter:
         lines = body.wrap(self._console, max(20, self._console.width - LABEL_WIDTH))
         for number, line in enumerate(lines):
             self._console.print(Text.assemble(_label(label if number == 0 else ""), line))
+
+
+def _abstention_text(abstained: Abstention) -> str:
+    if abstained.reason is AbstentionReason.NOT_IN_DOCUMENTS:
+        return "not in the documents"
+    p_correct, limit = _apart(abstained.p_correct, abstained.limit)
+    return f"P(correct) {p_correct} is below {limit}"
 
 
 def usage_text(usage: Usage) -> str:

@@ -139,6 +139,7 @@ async def _label(
 
 async def _answer_model(stack: AsyncExitStack) -> tuple["AnswerModel", str]:
     """Open the generator of the orchestrator, and return it with the name of its model."""
+    from scaar.evaluator.execution.provenance import evaluated_profile
     from scaar.evaluator.studies.filtering.labelling import AnswerModel
 
     opening = open_generator(OrchestratorSettings.read().generator_target)
@@ -150,4 +151,5 @@ async def _answer_model(stack: AsyncExitStack) -> tuple["AnswerModel", str]:
             f"on engine {described.engine} does not provide: use strinc or lexical",
             missing=Capability.TEXT_LOGPROBS,
         )
-    return AnswerModel(generator, profile_of(described.prompt_profile)), described.model
+    profile = profile_of(evaluated_profile(described.prompt_profile))
+    return AnswerModel(generator, profile), described.model

@@ -26,7 +26,7 @@ from scaar.core.loop.model_only import model_alone
 from scaar.core.plurals import counted
 from scaar.core.types import AnswerRequest, BudgetLimits, PolicyRequest
 from scaar.evaluation.questions import QuestionSample
-from scaar.evaluator.execution.provenance import provenance_of, with_examples
+from scaar.evaluator.execution.provenance import provenance_of, with_profile
 from scaar.evaluator.store.files import write_whole
 from scaar.evaluator.store.studies import find_study
 from scaar.evaluator.studies.longtail.folder import LABELLING, read_labels
@@ -215,7 +215,7 @@ async def _label(label_options: _LabelOptions, progress: EvaluationProgress) -> 
         budget = BudgetLimits(timeout_s=label_options.timeout_s)
         template = AnswerRequest("", PolicyRequest("no_retrieval"), index="none", budget=budget)
         opened = replace(template, question=drawn.questions[0].question)
-        template = await with_examples(answerer, opened, drawn.kind)
+        template = await with_profile(answerer, opened, drawn.kind)
         made = await provenance_of(answerer, template)
         labelling = Labelling(
             scaar=__version__,

@@ -242,6 +242,16 @@ SkipUnserved = Annotated[
         help="Leave out settings that the model cannot serve, and name them.",
     ),
 ]
+ProfileName = Annotated[
+    str,
+    typer.Option(
+        "--prompt-profile",
+        metavar="NAME",
+        help="Prompt profile of every answer, such as instruct@1. Default: that of the model, "
+        "and scaar@2 for models whose profile is instruct.",
+        show_default=False,
+    ),
+]
 CacheGenerations = Annotated[
     bool,
     typer.Option(

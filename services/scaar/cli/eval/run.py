@@ -74,6 +74,7 @@ class RunOptions:
     address: options.Addresses = None
     retry_failed: options.RetryFailed = False
     skip_unserved: options.SkipUnserved = False
+    prompt_profile: options.ProfileName = ""
     cache_generations: options.CacheGenerations = False
     request_id: options.RequestId = ""
     tenant: options.Tenant = None
@@ -119,6 +120,7 @@ class RunOptions:
                     "--address": self.address,
                     "--policy-file": [*artefacts],
                     "--retry-failed": self.retry_failed,
+                    "--prompt-profile": self.prompt_profile,
                 },
                 "--target: it needs --out",
             )
@@ -154,6 +156,7 @@ class RunOptions:
             skip_unserved=self.skip_unserved,
             cache_generations=self.cache_generations,
             artefacts=artefacts,
+            prompt_profile=self.prompt_profile,
         )
         with named_by_options():
             results = evaluate(evaluation)

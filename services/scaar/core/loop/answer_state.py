@@ -26,9 +26,9 @@ from scaar.core.ports import (
     Retriever,
 )
 from scaar.core.prompts import PromptProfile, profile_of
-from scaar.core.prompts.untrusted import safe_system
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
+    NOT_IN_DOCUMENTS,
     AcceptedSentence,
     AcceptedToken,
     Answer,
@@ -296,13 +296,19 @@ class AnswerState:
     def _end_with(self, sentence: Sentence, *, concluded: bool) -> AnswerEnd | None:
         if concluded:
             return AnswerEnd.ANSWER_PHRASE
-        if sentence.last:
+        if sentence.last or self.refused:
             return AnswerEnd.END_OF_SEQUENCE
         if self.index >= self.request.budget.max_sentences:
             return AnswerEnd.MAX_SENTENCES
         if self.budget.remaining_tokens <= 0 and not self.writer.has_more:
             return AnswerEnd.MAX_TOKENS
         return None if sentence.text else AnswerEnd.END_OF_SEQUENCE
+
+    @property
+    def refused(self) -> bool:
+        """Whether the text, or its last sentence, says that the passages have no answer."""
+        last = self.accepted[-1].text if self.accepted else ""
+        return self.profile.refuses(last) or self.profile.refuses(self.so_far.text)
 
     def answer(self) -> Answer:
         assert self.end is not None
@@ -317,15 +323,16 @@ class AnswerState:
             provenance=self.provenance,
             passages=tuple(map(_cited, self.read_passages)),
             question=self._rewritten,
+            abstained=NOT_IN_DOCUMENTS if self.refused else None,
         )
 
 
 def _profile_for(request: AnswerRequest, provenance: Provenance) -> PromptProfile:
-    profile = profile_of(provenance.prompt_profile)
+    profile = profile_of(provenance.prompt_profile).for_short_answers()
     first = next(iter(request.messages), None)
     if first is None or first.role is not MessageRole.SYSTEM:
         return profile
-    return replace(profile, system=safe_system(first.content))
+    return profile.with_system(first.content)
 
 
 def _cited(passage: RetrievedPassage) -> Passage:

@@ -118,7 +118,7 @@ class AdaptiveLoop:
                 async for event in events:
                     yield event
         answer = state.answer()
-        if gate is not None and answer.usage.retrievals:
+        if gate is not None and answer.usage.retrievals and answer.abstained is None:
             answer = replace(answer, abstained=_abstention(gate, state))
         yield AnswerFinished(answer)
 
@@ -184,7 +184,7 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
         async with aclosing(write_next(state)) as events:
             async for event in events:
                 yield event
-    if state.end is not AnswerEnd.ANSWER_PHRASE:
+    if state.end is not AnswerEnd.ANSWER_PHRASE and not state.refused:
         yield await conclude(state)
 
 

@@ -1,13 +1,15 @@
 """Prompt profiles: a layout of prompts, and the end of answers to them."""
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from scaar.core.prompts.conclusion import concludes, extract_answer
 from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.exemplars.general import GENERAL
 from scaar.core.prompts.rewriting import general_rewriting
-from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question
+from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question, safe_system
 from scaar.core.types import Message, RetrievedPassage, SearchDialect
 
 
@@ -38,7 +40,12 @@ class PromptProfile:
     """The prompt for a standalone question: of earlier messages, and of the last question. None
     for a model that cannot rewrite questions."""
     system: str = ""
-    """Text of the application before every prompt, made safe for it."""
+    """Text before every prompt, of the profile and of the application, made safe for it."""
+    short: str = ""
+    """Text of the system, after ``system``, for answers that end with the answer phrase."""
+    refusal: str = ""
+    """The sentence that the model is instructed to write if the passages do not contain the answer;
+    empty for a profile without such an instruction."""
 
     @property
     def label(self) -> str:
@@ -61,6 +68,18 @@ class PromptProfile:
     def after_system(self, prompt: str) -> str:
         """Return the prompt after the text of the system, if there is one."""
         return f"{self.system}\n\n{prompt}" if self.system else prompt
+
+    def for_short_answers(self) -> Self:
+        """Return the profile that tells the model to end with the answer phrase."""
+        return replace(self, system=" ".join(filter(None, (self.system, self.short))))
+
+    def with_system(self, text: str) -> Self:
+        """Return the profile with text of the application after its own."""
+        return replace(self, system="\n\n".join(filter(None, (self.system, safe_system(text)))))
+
+    def refuses(self, sentence: str) -> bool:
+        """Return whether a sentence begins with the refusal, but for case and punctuation."""
+        return bool(self.refusal) and _bare(sentence).startswith(_bare(self.refusal))
 
     def concludes(self, sentence: str) -> bool:
         """Return whether a sentence of the model contains the answer phrase, or its opening tag."""
@@ -86,3 +105,8 @@ class PromptProfile:
         if not self.with_titles or not title or text.casefold().startswith(title.casefold()):
             return text
         return f"{title}. {text}"
+
+
+def _bare(text: str) -> str:
+    """Return the words of a text, without case and punctuation."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

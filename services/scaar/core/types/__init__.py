@@ -7,7 +7,9 @@ the name ends in ``_ms``.
 
 from scaar.core.types.answers import (
     DEFAULT_POLICY,
+    NOT_IN_DOCUMENTS,
     Abstention,
+    AbstentionReason,
     AcceptedSentence,
     AcceptedToken,
     Answer,
@@ -137,7 +139,9 @@ from scaar.core.types.scoring import ScorerDescription, ScoreRequest
 
 __all__ = [
     "DEFAULT_POLICY",
+    "NOT_IN_DOCUMENTS",
     "Abstention",
+    "AbstentionReason",
     "AcceptedSentence",
     "AcceptedToken",
     "Answer",

@@ -217,15 +217,30 @@ class Provenance:
     rerank, and without a revision for that of another server."""
 
 
+class AbstentionReason(enum.StrEnum):
+    """Why there is no answer to give."""
+
+    GATE = "gate"
+    """A gate's probability that the answer is correct is below its limit."""
+    NOT_IN_DOCUMENTS = "not_in_documents"
+    """The model wrote that the passages do not contain the answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """The answer is probably wrong: a gate's probability that it is correct is below its limit.
+    """There is no answer to give.
 
-    ``limit`` is ``abstain_below`` of the gate's file.
+    ``p_correct`` and ``limit``, which is ``abstain_below`` of the gate's file, are 0 unless a gate
+    judged the answer.
     """
 
     p_correct: float
     limit: float
+    reason: AbstentionReason = AbstentionReason.GATE
+
+
+NOT_IN_DOCUMENTS = Abstention(0.0, 0.0, AbstentionReason.NOT_IN_DOCUMENTS)
+"""The abstention of a model that found no answer in the passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +259,7 @@ class Answer:
     provenance: Provenance
     passages: tuple[Passage, ...] = ()
     abstained: Abstention | None = None
-    """Why the answer should not be given; its text is kept. None for an answer that is given."""
+    """Why there is no answer to give; the text is kept. None for an answer that is given."""
     question: str = ""
     """The standalone question into which the last one of the conversation was rewritten; empty if
     it was not."""

@@ -7,7 +7,9 @@ from dataclasses import replace
 from scaar.core.errors import CapabilityMissing, InvalidRequest, StreamIncomplete
 from scaar.core.ports import Answerer
 from scaar.core.prompts import profile_of
-from scaar.core.types import AnswerRequest, AnswerStarted, Provenance
+from scaar.core.prompts.instruct import INSTRUCT
+from scaar.core.prompts.scaar import SCAAR
+from scaar.core.types import AnswerRequest, AnswerStarted, PolicyRequest, Provenance
 from scaar.evaluator.datasets.kind import DatasetKind
 from scaar.evaluator.execution.scorers import NO_CONTROLS, Controls, answerer_for
 from scaar.evaluator.records import Setting
@@ -65,20 +67,31 @@ async def select_servable(
     return tuple(served), tuple(left_out)
 
 
-async def with_examples(
+async def with_profile(
     answerer: Answerer, template: AnswerRequest, kind: DatasetKind
 ) -> AnswerRequest:
-    """Return the template with the data set's few-shot examples, if the prompt profile has any.
+    """Return the template with the prompt profile of evaluations.
+
+    That is the profile of the template or of the model, with the data set's few-shot examples if
+    its layout has any. For a model with the profile ``instruct``, it is ``scaar@2``, whose answers
+    are short and whose examples show their form.
 
     Raises:
         ScaarError: the answer cannot be started.
     """
-    if not kind.exemplars:
-        return template
-    layout = (await provenance_of(answerer, template)).prompt_profile.partition(":")[0]
-    if profile_of(layout).exemplars is None:
+    # Every model can serve this policy.
+    alone = replace(template, policy=PolicyRequest("no_retrieval"))
+    layout = (await provenance_of(answerer, alone)).prompt_profile.partition(":")[0]
+    if not template.prompt_profile and layout != (evaluated := evaluated_profile(layout)):
+        template, layout = replace(template, prompt_profile=evaluated), evaluated
+    if not kind.exemplars or profile_of(layout).exemplars is None:
         return template
     return replace(template, prompt_profile=f"{layout}:{kind.exemplars}")
+
+
+def evaluated_profile(profile: str) -> str:
+    """Return the prompt profile with which a model of that profile is evaluated."""
+    return SCAAR.label if profile_of(profile) is INSTRUCT else profile
 
 
 def check_indexes(settings: Sequence[Setting], made: Mapping[str, Provenance]) -> None:

@@ -1,24 +1,26 @@
-"""Abstentions: answers that are probably wrong, according to their gate."""
+"""Abstentions: answers that are probably wrong, according to their gate, or not in the passages."""
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from scaar.core.types import Abstention, AbstentionReason
 from scaar.evaluator.records import Prediction
 from scaar.evaluator.report.cells import number, text
-from scaar.evaluator.report.model import Column, Section, Table
+from scaar.evaluator.report.model import Cell, Column, Section, Table
 
 
 @dataclass(slots=True)
 class AbstentionCount:
-    """Collects the P(correct) of the answers that abstain, by setting."""
+    """Collects the abstentions by setting."""
 
-    found: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    found: defaultdict[str, list[Abstention]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, prediction: Prediction) -> None:
         """Count a prediction if its answer abstains."""
         if prediction.abstained is not None:
-            self.found[prediction.setting].append(prediction.abstained.p_correct)
+            self.found[prediction.setting].append(prediction.abstained)
 
 
 def report_abstentions(abstentions: AbstentionCount) -> Section | None:
@@ -30,16 +32,21 @@ def report_abstentions(abstentions: AbstentionCount) -> Section | None:
         "Answers that abstain",
         (
             Column("setting", "setting"),
-            Column("abstained", "answers", decimals=0),
+            Column("abstained", "by the gate", decimals=0),
             Column("p_correct", "mean P(correct)", decimals=3),
+            Column("not_in_documents", "not in the documents", decimals=0),
         ),
-        tuple(
-            (text(setting), number(len(found)), number(math.fsum(found) / len(found)))
-            for setting, found in sorted(abstentions.found.items())
-        ),
+        tuple(_row(setting, found) for setting, found in sorted(abstentions.found.items())),
         note=(
-            "After a retrieval, their P(correct) is below abstain_below of the gate's file. CRAG's "
-            "score counts them as 0; every other measure compares their text."
+            "By the gate: after a retrieval, P(correct) is below abstain_below of the gate's file. "
+            "Not in the documents: the model wrote that the passages do not contain the answer. "
+            "CRAG's score counts both as 0; every other measure compares their text."
         ),
     )
     return Section("Abstentions", (table,))
+
+
+def _row(setting: str, found: Sequence[Abstention]) -> tuple[Cell, ...]:
+    judged = [each.p_correct for each in found if each.reason is AbstentionReason.GATE]
+    mean = math.fsum(judged) / len(judged) if judged else None
+    return text(setting), number(len(judged)), number(mean), number(len(found) - len(judged))

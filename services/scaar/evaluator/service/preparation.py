@@ -10,7 +10,7 @@ from scaar.evaluator.execution.provenance import (
     check_indexes,
     provenances,
     select_servable,
-    with_examples,
+    with_profile,
 )
 from scaar.evaluator.execution.scorers import Answerers, check_scorers
 from scaar.evaluator.records import Question, Setting
@@ -67,7 +67,7 @@ async def prepare(
         ScaarError: a setting cannot be answered.
     """
     template = replace(template_of(spec, request_id), question=first.question)
-    template = await with_examples(answerers.answerer, template, kind_of(spec.dataset.name))
+    template = await with_profile(answerers.answerer, template, kind_of(spec.dataset.name))
     settings: tuple[Setting, ...] = spec.settings
     left_out: tuple[LeftOut, ...] = ()
     if spec.skip_unserved:

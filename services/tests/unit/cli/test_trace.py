@@ -8,6 +8,7 @@ from rich.console import Console
 
 from scaar.cli.ask.trace import MARK, TracePrinter, usage_text
 from scaar.core.types import (
+    NOT_IN_DOCUMENTS,
     Abstention,
     AnswerDrafted,
     AnswerEvent,
@@ -339,3 +340,11 @@ def test_an_abstention_is_shown_with_its_probability_and_limit(answered: list[An
     text = shown([*events, AnswerFinished(answer)])
     assert "! abstain  P(correct) 0.21 is below 0.30" in text
     assert f"answer  {answer.answer}" in text
+
+
+def test_an_answer_that_is_not_in_the_documents_says_so(answered: list[AnswerEvent]) -> None:
+    *events, last = answered
+    assert isinstance(last, AnswerFinished)
+    refused = replace(last.answer, answer="", abstained=NOT_IN_DOCUMENTS)
+    text = shown([*events, AnswerFinished(refused)])
+    assert "answer  (none)\n! abstain  not in the documents" in text

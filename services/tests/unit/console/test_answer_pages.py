@@ -27,6 +27,8 @@ from scaar.core.records import (
 )
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
+    NOT_IN_DOCUMENTS,
+    Abstention,
     AcceptedSentence,
     AnswerDrafted,
     AnswerEvent,
@@ -71,6 +73,7 @@ from scaar.testing.fakes import (
     ScriptedGenerator,
     ScriptedScorer,
 )
+from scaar.testing.gateways import cited_answer
 from tests.unit.core.scripted import asking, model, parts
 
 ID = f"{1:026x}"
@@ -575,3 +578,24 @@ def test_a_word_of_2000_characters_is_kept_in_one_piece() -> None:
     block = Blocks().block(event)
     fragment = str(templates().get_template("blocks.html").module.block(block))  # type: ignore[attr-defined]
     assert f"<bdi>{LONG_WORD}</bdi>" in fragment
+
+
+@pytest.mark.parametrize(
+    ("abstained", "notice"),
+    [
+        (Abstention(0.12, 0.3), "the probability that the answer is correct, 0.12, is below 0.30"),
+        (NOT_IN_DOCUMENTS, "the model found no answer in the passages"),
+    ],
+)
+def test_an_answer_without_an_answer_to_give_says_why(abstained: Abstention, notice: str) -> None:
+    def script(request: AnswerRequest) -> Iterator[AnswerEvent]:
+        for event in cited_answer(request):
+            if isinstance(event, AnswerFinished):
+                event = AnswerFinished(replace(event.answer, abstained=abstained))
+            yield event
+
+    with open_pages(catalog=catalog(), answerer=ScriptedAnswerer(script)) as client:
+        page = client.post("/", data=WHO)
+        live = client.post("/ask", data=WHO)
+    assert notice in page.text
+    assert notice in live.text

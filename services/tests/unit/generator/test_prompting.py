@@ -48,6 +48,7 @@ async def test_an_instruct_model_of_llama_cpp_completes_in_the_template_that_it_
     assert (path, body["prompt"]) == ("/v1/completions", f"{TURN} She was")
     assert described.kind is ModelKind.INSTRUCT
     assert described.continuation is ContinuationKind.NATIVE
+    assert described.prompt_profile == "instruct"
 
 
 async def test_text_of_the_system_has_its_turn_in_that_template() -> None:
@@ -87,6 +88,7 @@ async def test_an_instruct_model_of_another_server_chats(owner: str) -> None:
     described, path, body = await prompted(ScriptedServer(INSTRUCT, owner))
     assert path == "/v1/chat/completions"
     assert body["messages"][0] == {"role": "user", "content": "Who?"}
+    assert described.prompt_profile == "instruct"
     native = owner != "lab"
     assert (described.continuation is ContinuationKind.NATIVE) == native
 
@@ -119,6 +121,7 @@ async def test_settings_override_every_choice(
 async def test_completions_without_a_template_are_reported_for_an_instruct_model() -> None:
     async with serving(ScriptedServer(INSTRUCT, "vllm")) as server:
         found = await probe_server(settings_of(server.url, openai_api="completions"))
+    assert found["prompt profile"] == "scaar (for models without a chat template)"
     assert found["chat template"].startswith("missing (the server reports none): set SCAAR_")
 
 
@@ -128,6 +131,7 @@ async def test_the_probe_says_what_was_chosen_and_why() -> None:
     assert found["kind"] == f"instruct (the name {INSTRUCT} contains instruct)"
     assert found["API"] == "completions (an instruct model whose template the server reports)"
     assert found["chat template"] == "reported by the server"
+    assert found["prompt profile"] == "instruct (for instruct models)"
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

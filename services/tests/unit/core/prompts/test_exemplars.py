@@ -71,12 +71,12 @@ def test_the_general_examples_are_those_of_a_layout_that_names_none() -> None:
         (
             "dragin@2:hotpotqa",
             "no profile 'dragin@2:hotpotqa'; known: lab@1, lab_chat@1, lab_search@1, scaar@2, "
-            "scaar@1, dragin",
+            "scaar@1, instruct@1, dragin",
         ),
         (
             ":hotpotqa",
             "no profile ':hotpotqa'; known: lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, "
-            "dragin@1",
+            "instruct@1",
         ),
         ("lab:hotpotqa", "the layout lab shows no examples, so there is no 'lab:hotpotqa'"),
     ],
@@ -136,6 +136,7 @@ def test_every_data_set_names_examples_that_there_are() -> None:
         "lab_chat",
         "lab_search",
         "scaar",
+        "instruct",
         "dragin",
         "self_rag",
     }

@@ -68,6 +68,9 @@ def test_a_prompt_ends_where_the_answer_begins(
     if profile.name == "self_rag":
         assert lines[:2] == ["### Instruction:", "Where was Ann Lee born?"]
         assert prompt.endswith("\n\n### Response:\n")
+    elif profile.name == "instruct":
+        asked = prompt.removeprefix(profile.after_system(""))
+        assert asked.splitlines()[0] == "Question: Where was Ann Lee born?"
     else:
         assert lines[-2:] == ["Question: Where was Ann Lee born?", "Answer:"]
         assert prompt.endswith("Answer:")
@@ -202,6 +205,7 @@ def test_a_profile_is_known_by_name_and_by_name_and_version() -> None:
         "lab_search@1",
         "scaar@2",
         "scaar@1",
+        "instruct@1",
         "dragin@1",
         "self_rag@1",
     ]
@@ -218,7 +222,7 @@ def test_a_name_without_a_version_is_the_newest() -> None:
 def test_an_unknown_profile_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(
         InvalidRequest,
-        match=r"prompt_profile: .*lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, dragin@1, "
-        "self_rag@1",
+        match=r"prompt_profile: .*lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, "
+        "instruct@1, dragin@1, self_rag@1",
     ):
         profile_of(name)

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.core.controls import Control
-from scaar.core.types import Abstention, AttentionSpan, JudgedWord, Query
+from scaar.core.types import NOT_IN_DOCUMENTS, Abstention, AttentionSpan, JudgedWord, Query
 from scaar.evaluator.oracles import oracle_parts
 from scaar.evaluator.planning.axes import with_scorers
 from scaar.evaluator.records import Decision, Failure, Prediction, Question, Score, Setting
@@ -534,6 +534,8 @@ def test_abstentions_are_counted_by_setting_and_are_no_section_without_one() -> 
     )
     for p_correct in (0.1, 0.2):
         count.add(replace(found, abstained=Abstention(p_correct, 0.3)))
+    count.add(replace(found, abstained=NOT_IN_DOCUMENTS))
     abstained = _table(compose(analysis, FailureCount(), abstentions=count), "abstentions")
     assert _column(abstained, "abstained")[found.setting].value == 2
     assert _column(abstained, "p_correct")[found.setting].value == pytest.approx(0.15)
+    assert _column(abstained, "not_in_documents")[found.setting].value == 1

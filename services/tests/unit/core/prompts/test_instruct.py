@@ -1,0 +1,73 @@
+"""The layout of instruct models."""
+
+import pytest
+
+from scaar.core.prompts import profile_of
+from scaar.core.prompts.conclusion import concludes
+from scaar.core.prompts.instruct import REFUSAL
+from scaar.core.text.sentences import split_sentences
+
+from .test_prompts import passages
+
+INSTRUCT = profile_of("instruct")
+QUESTION = "Where was Ann Lee born?"
+
+
+def test_what_precedes_the_passages_is_the_prompt_of_a_draft() -> None:
+    draft = INSTRUCT.render(QUESTION)
+    assert draft.endswith(f"\n\nQuestion: {QUESTION}")
+    for texts in (["Ann Lee was born in Graz."], ["Graz is old.", "Ann Lee is a poet."]):
+        prompt = INSTRUCT.render(QUESTION, passages(*texts))
+        assert prompt.startswith(draft)
+        assert all(text in prompt.removeprefix(draft) for text in texts)
+
+
+def test_a_draft_from_memory_is_not_told_how_to_refuse() -> None:
+    assert REFUSAL not in INSTRUCT.render(QUESTION)
+    assert REFUSAL in INSTRUCT.render(QUESTION, passages("Graz is old."))
+
+
+def test_the_refusal_is_one_sentence_that_does_not_conclude() -> None:
+    assert split_sentences(REFUSAL) == (REFUSAL,)
+    assert not concludes(REFUSAL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        REFUSAL,
+        f" {REFUSAL}",
+        REFUSAL.upper(),
+        REFUSAL.removesuffix("."),
+        f'"{REFUSAL}"',
+        f"**{REFUSAL}**",
+        f"{REFUSAL.removesuffix('.')}, but Graz is a city.",
+    ],
+)
+def test_a_refusal_is_recognised_by_its_words(text: str) -> None:
+    assert INSTRUCT.refuses(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Ann Lee was born in Graz.", "The documents contain the answer.", f"No. {REFUSAL}"]
+)
+def test_other_texts_are_no_refusal(text: str) -> None:
+    assert not INSTRUCT.refuses(text)
+
+
+def test_no_text_is_a_refusal_for_other_profiles() -> None:
+    assert not profile_of("scaar").refuses(REFUSAL)
+    assert not profile_of("scaar").refuses("")
+
+
+def test_text_of_the_application_follows_that_of_the_profile() -> None:
+    own = INSTRUCT.system
+    assert INSTRUCT.with_system("Be brief.").system == f"{own}\n\nBe brief."
+    assert profile_of("scaar").with_system("Be brief.").system == "Be brief."
+
+
+def test_a_short_answer_is_requested_before_the_question() -> None:
+    short = INSTRUCT.for_short_answers()
+    assert "So the answer is" in short.system
+    assert "So the answer is" not in INSTRUCT.render(QUESTION, passages("Graz is old."))
+    assert profile_of("scaar").for_short_answers() == profile_of("scaar")
