@@ -16,6 +16,9 @@ from scaar.runtime.settings import ProcessSettings, variable_of
 from scaar.runtime.watched_files import WatchedFiles
 
 _BACKLOG = 512
+_KEEP_S = 75
+"""Time, in seconds, for which an idle connection is kept: longer than clients and the proxies in
+front keep theirs, which is 60 s for nginx and most load balancers."""
 
 
 class Readiness:
@@ -43,6 +46,7 @@ async def serving_app(
         app,
         ssl_certfile=cert,
         ssl_keyfile=key,
+        timeout_keep_alive=_KEEP_S,
         timeout_graceful_shutdown=max(1, round(settings.stop_grace_s)),
         log_config=None,
         access_log=False,

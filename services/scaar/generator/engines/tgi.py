@@ -10,8 +10,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-import aiohttp
-
 from scaar.core.errors import CapabilityMissing, NotFound
 from scaar.core.types import (
     AttendRequest,
@@ -42,6 +40,7 @@ from scaar.generator.engines.tgi_server.tokens import REASONS, rest_of, token_of
 from scaar.generator.samples import each_sample
 from scaar.generator.settings import GeneratorSettings
 from scaar.generator.validation import check_generate, check_logprob_count, check_logprobs
+from scaar.http_client.aiohttp_requests import open_requests
 
 MAX_TGI_TOP_TOKENS = 5
 """Default of TGI's --max-top-n-tokens."""
@@ -66,12 +65,9 @@ async def open_tgi_generator(
     key = await read_api_key(settings)
     configured = await read_prompt_text(settings)
     tls = await read_tls(settings)
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_s)
     # Generations are limited, so connections need no limit.
-    async with aiohttp.ClientSession(
-        timeout=timeout, connector=aiohttp.TCPConnector(limit=0, ssl=tls or True)
-    ) as session:
-        client = TgiClient(settings.url, session, api_key=key)
+    async with open_requests(tls=tls, connect_timeout_s=settings.connect_timeout_s) as requests:
+        client = TgiClient(settings.url, requests, api_key=key)
         calls = TgiCalls(client, settings, sleep=sleep)
         generator = TgiGenerator(calls, settings, configured)
         await generator.describe_model()

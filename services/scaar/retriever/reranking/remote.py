@@ -27,6 +27,7 @@ from scaar.core.errors import (
     ScaarError,
 )
 from scaar.core.loop.budget import CALL_MARGIN_S, remaining_time_s
+from scaar.http_client.aiohttp_requests import HttpRequests, open_requests
 from scaar.retriever.settings import RetrieverSettings
 
 PATH = "/v1/rerank"
@@ -49,11 +50,9 @@ async def open_remote_reranker(
     url = _checked_url(str(settings.rerank_url))
     key = _key(settings)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    connector = aiohttp.TCPConnector(
-        limit=settings.rerank_connections, ssl=_tls(settings.rerank_ca_file) or True
-    )
-    async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
-        yield RemoteReranker(session, url, settings, breaker)
+    limit, tls = settings.rerank_connections, _tls(settings.rerank_ca_file)
+    async with open_requests(limit=limit, tls=tls, headers=headers) as requests:
+        yield RemoteReranker(requests, url, settings, breaker)
 
 
 class RemoteReranker:
@@ -64,12 +63,12 @@ class RemoteReranker:
 
     def __init__(
         self,
-        session: aiohttp.ClientSession,
+        requests: HttpRequests,
         url: str,
         settings: RetrieverSettings,
         breaker: Breaker | None = None,
     ) -> None:
-        self._session, self._url, self._breaker = session, url, breaker
+        self._requests, self._url, self._breaker = requests, url, breaker
         self._model = settings.rerank_model
         self._timeout_s = settings.rerank_timeout_s
         self._batch = settings.rerank_max_batch
@@ -117,10 +116,8 @@ class RemoteReranker:
     async def _answer(self, body: Mapping[str, Any]) -> object:
         data = json.dumps(body, ensure_ascii=False).encode(errors="replace")
         headers = {"Content-Type": "application/json"}
-        # A redirect would send passages and key to another server.
-        async with self._session.post(
-            self._url, data=data, headers=headers, allow_redirects=False
-        ) as response:
+        sending = self._requests.response("POST", self._url, data=data, headers=headers)
+        async with sending as response:
             if response.status != 200:
                 raise _condition(response.status)
             read = await response.content.read(_MAX_RESPONSE_BYTES + 1)

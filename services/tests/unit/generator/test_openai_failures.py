@@ -26,6 +26,7 @@ from scaar.generator.engines.openai import open_openai_generator
 from scaar.lab_servers.openai import open_openai_server
 from scaar.lab_servers.openai_failures import Failure
 from scaar.lab_servers.openai_wire import REPRODUCED
+from scaar.testing.closing_relay import closing_relay
 from scaar.testing.sockets import TRANSPORTS
 
 from .openai_servers import (
@@ -416,3 +417,21 @@ async def test_a_reader_that_is_cancelled_stops_a_server_that_is_silent() -> Non
         await asyncio.wait([reader])
         await both.idle()
         assert reader.cancelled()
+
+
+# --- connections ----------------------------------------------------------------------------------
+
+
+async def test_a_connection_that_the_server_closes_fails_no_call_and_takes_no_attempt() -> None:
+    async with (
+        open_openai_server(dialect="llama_cpp") as server,
+        closing_relay(server.url, drops=True) as relay,
+        open_openai_generator(settings_of(relay.url), sleep=pauseless) as generator,
+    ):
+        whole = await write(generator)
+        for _ in range(5):
+            await generator.describe_model()
+            assert await write(generator) == whole
+        assert relay.dropped > 0
+        # Two for the probe, and one for each of the others: no attempt of its own.
+        assert server.generations.requests == 7

@@ -15,7 +15,11 @@ from scaar.core.errors import (
 )
 from scaar.core.loop.budget import deadline_in
 from scaar.core.types import GenerateRequest, GenerationEvent, Token
+from scaar.generator.engines.tgi import open_tgi_generator
+from scaar.generator.settings import GeneratorSettings
+from scaar.lab_servers.tgi import open_tgi_server
 from scaar.lab_servers.tgi_failures import Failure
+from scaar.testing.closing_relay import closing_relay
 from scaar.testing.sockets import TRANSPORTS
 
 from .tgi_servers import PROMPT, Opened, end_of, opened, text_of, tokens_of, write
@@ -206,3 +210,19 @@ async def test_a_reader_that_is_cancelled_stops_a_server_that_is_silent() -> Non
         await asyncio.wait([reader])
         await both.idle()
         assert reader.cancelled()
+
+
+# --- connections --------------------------------------------------------------------------------
+
+
+async def test_a_connection_that_the_server_closes_fails_no_call() -> None:
+    async with (
+        open_tgi_server() as server,
+        closing_relay(server.url, drops=True) as relay,
+        open_tgi_generator(GeneratorSettings(engine="tgi", url=relay.url)) as generator,
+    ):
+        whole = await write(generator)
+        for _ in range(5):
+            await generator.describe_model()
+            assert await write(generator) == whole
+        assert relay.dropped > 0

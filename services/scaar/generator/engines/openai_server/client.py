@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Omit, Timeout
+from openai import AsyncOpenAI, Omit, Timeout
 
 from scaar.generator.engines.served.api_key import ApiKey
 from scaar.generator.settings import GeneratorSettings
+from scaar.http_client.httpx_client import ResendingClient
 
 _NO_KEY = "none"
 
@@ -17,7 +18,7 @@ _NO_KEY = "none"
 async def open_client(
     settings: GeneratorSettings, tls: ssl.SSLContext | None
 ) -> AsyncIterator[AsyncOpenAI]:
-    """Open a client that does not retry; its connections close with the block.
+    """Open a client that retries no error of the server; its connections close with the block.
 
     ``tls`` is the context for an ``https`` server; None trusts the system's authorities. The client
     has no key, and does not read OPENAI_API_KEY, which may be meant for another service; see
@@ -28,7 +29,7 @@ async def open_client(
         api_key=_NO_KEY,
         max_retries=0,
         timeout=Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s),
-        http_client=DefaultAsyncHttpxClient(verify=tls) if tls is not None else None,
+        http_client=ResendingClient(tls=tls, follow_redirects=True),
     )
     async with client:
         yield client

@@ -5,11 +5,10 @@ off, fails on unknown finish reasons, ``[DONE]`` and errors that are not JSON, a
 connection for every request.
 """
 
-import io
 import json
 import os
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any
 
 import aiohttp
@@ -26,6 +25,7 @@ from scaar.core.errors import BackendUnavailable, ScaarError, StreamIncomplete
 from scaar.generator.engines.served.api_key import ApiKey
 from scaar.generator.engines.served.tls import tls_failure
 from scaar.generator.engines.tgi_server.errors import error_of_event, error_of_response
+from scaar.http_client.aiohttp_requests import HttpRequests
 
 
 class TgiDetails(StreamDetails):
@@ -80,11 +80,9 @@ class ServerInfo(BaseModel):
 class TgiClient(AsyncClient):
     """Calls to one server over persistent connections; failures are errors of scaar."""
 
-    def __init__(
-        self, url: str, session: aiohttp.ClientSession, *, api_key: ApiKey = lambda: None
-    ) -> None:
+    def __init__(self, url: str, requests: HttpRequests, *, api_key: ApiKey = lambda: None) -> None:
         super().__init__(url)
-        self._session = session
+        self._requests = requests
         self._key = api_key
 
     async def generate_stream(
@@ -196,17 +194,14 @@ class TgiClient(AsyncClient):
 
     def _ask(
         self, method: str, path: str, body: Mapping[str, Any] | None
-    ) -> "aiohttp.client._RequestContextManager":
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         key = self._key()
         headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = io.BytesIO(json.dumps(body).encode())  # a long body is sent in chunks
-        # A redirect would send prompt and key to another server.
-        return self._session.request(
-            method, f"{self.base_url}{path}", data=data, headers=headers, allow_redirects=False
-        )
+            data = json.dumps(body).encode()
+        return self._requests.response(method, f"{self.base_url}{path}", data=data, headers=headers)
 
     async def _refusal(self, response: aiohttp.ClientResponse) -> ScaarError:
         body = (await response.read()).decode(errors="replace")

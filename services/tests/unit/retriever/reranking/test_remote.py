@@ -22,6 +22,7 @@ from scaar.core.errors import (
 from scaar.core.loop.budget import deadline_in
 from scaar.retriever.reranking.remote import RemoteReranker, open_remote_reranker
 from scaar.retriever.settings import RetrieverSettings
+from scaar.testing.closing_relay import closing_relay
 from scaar.testing.conformance.reranking import relevance
 from scaar.testing.rerank_server import RerankServer
 
@@ -186,3 +187,13 @@ async def test_a_key_of_a_file_is_sent(tmp_path: Path) -> None:
     ):
         await reranker.relevance("volcano", TEXTS)
     assert server.headers[0]["Authorization"] == "Bearer from-file"
+
+
+async def test_a_connection_that_the_server_closes_fails_no_request() -> None:
+    async with RerankServer() as server, closing_relay(server.url, drops=True) as relay:
+        settings = RetrieverSettings(rerank_url=relay.url)
+        async with open_remote_reranker(settings) as reranker:
+            for _ in range(5):
+                assert len(await reranker.relevance("volcano", TEXTS)) == len(TEXTS)
+        assert relay.dropped > 0
+        assert len(server.requests) == 5
