@@ -88,6 +88,13 @@ class Generator(Protocol):
         """
         ...
 
+    async def release_answer(self, answer_id: str) -> None:
+        """Free what the engine keeps for an answer; an unknown id is ignored.
+
+        Only an engine with :attr:`~scaar.core.types.Capability.ANSWER_SLOTS` keeps anything.
+        """
+        ...
+
     async def describe_model(self) -> ModelDescription:
         """Return the model and its capabilities."""
         ...

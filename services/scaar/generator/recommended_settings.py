@@ -75,6 +75,9 @@ class RecommendingGenerator:
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         return await self._generator.compute_logprobs(request)
 
+    async def release_answer(self, answer_id: str) -> None:
+        await self._generator.release_answer(answer_id)
+
     async def describe_model(self) -> ModelDescription:
         model = await self._generator.describe_model()
         by_policy = {each.policy: each for each in model.recommended}

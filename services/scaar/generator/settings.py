@@ -23,6 +23,7 @@ _OF_OPENAI = (
     "logprob_kind",
     "max_total_tokens",
     "max_thinking_tokens",
+    "prefix_reuse",
 )
 _OF_TLS = ("ca_file", "client_cert_file", "client_key_file")
 _OF_SERVERS = ("url", "api_key", "api_key_file", *_OF_TLS, "prompt_profile", "chat_template_file")
@@ -157,6 +158,13 @@ class GeneratorSettings(ServiceSettings):
     max_total_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
     """Context length of an ``openai`` server's model, in tokens. Default: the length that the
     server reports, else 4096. The server rejects longer requests itself."""
+
+    prefix_reuse: Literal["answer", "none"] = "answer"
+    """What a llama.cpp server reuses of the text that it has read. ``answer``: an answer keeps one
+    of the server's slots, and its later calls read only what its earlier ones have not read.
+    Nothing is reused between answers, because that would change log-probabilities. ``none``: every
+    call reads its whole prompt. Use it with several replicas of the generator, or if other clients
+    use the server: the calls of an answer may then meet different slots."""
 
     max_thinking_tokens: int = Field(default=2048, ge=1, le=1_000_000)
     """Maximum number of tokens that the model of an ``openai`` server may think before its answer,

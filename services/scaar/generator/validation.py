@@ -21,6 +21,7 @@ MAX_SEED = 2**31 - 1
 MAX_SAMPLES = 20
 MAX_NAMED_TOKENS = 20
 MAX_NAMED_CHARACTERS = 256
+MAX_ANSWER_ID_CHARACTERS = 128
 MAX_LOGPROBS = 100_000
 """Log-probabilities of a text, its likeliest and named tokens included."""
 MAX_WEIGHTS = 1_500_000
@@ -53,6 +54,7 @@ def check_generate(
         *_check_range("top_tokens", request.top_tokens, 0, max_top_tokens),
         *_check_sampling(request),
         *_check_named(request.named_tokens),
+        *_check_answer_id(request.answer_id),
     ]
     if not request.prompt and not request.prefix:
         wrong.append(Violation("prompt", "must not be empty if prefix is empty"))
@@ -254,6 +256,13 @@ def _check_named(named: Sequence[str]) -> list[Violation]:
         if wrong := _check_text("named_tokens", token):
             return wrong
     return []
+
+
+def _check_answer_id(answer_id: str) -> list[Violation]:
+    if (length := len(answer_id)) > MAX_ANSWER_ID_CHARACTERS:
+        text = f"must have at most {MAX_ANSWER_ID_CHARACTERS} characters, not {length}"
+        return [Violation("answer_id", text)]
+    return _check_text("answer_id", answer_id)
 
 
 def _check_stop(stop: Sequence[str]) -> list[Violation]:

@@ -106,7 +106,7 @@ class ScriptedGenerator:
     It returns what the capabilities of its ``model`` declare. A script that samples reads the
     temperature and the seed of the request. ``delay_s`` is the delay before each
     token. ``requests`` are the received requests, ``opened`` and ``closed`` the numbers of started
-    and ended generations.
+    and ended generations, ``released`` the released answers.
     """
 
     def __init__(
@@ -125,6 +125,7 @@ class ScriptedGenerator:
         self.requests: list[GenerateRequest] = []
         self.opened = 0
         self.closed = 0
+        self.released: list[str] = []
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the pieces of the script as tokens, up to a stop string or ``max_tokens``."""
@@ -203,6 +204,9 @@ class ScriptedGenerator:
             for token in _tokens(request.text)
         )
         return TextLogprobs(tokens, len(request.prompt.split()))
+
+    async def release_answer(self, answer_id: str) -> None:
+        self.released.append(answer_id)
 
     async def describe_model(self) -> ModelDescription:
         return self._model

@@ -51,6 +51,10 @@ class _CapabilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Capability
     """A turn of the system before the prompt (GenerateRequest.system), as the model's chat template or
     its server places it.
     """
+    CAPABILITY_ANSWER_SLOTS: _Capability.ValueType  # 11
+    """A slot that an answer keeps between its calls (GenerateRequest.answer_id), so that a later call
+    reads only what an earlier one has not read.
+    """
 
 class Capability(_Capability, metaclass=_CapabilityEnumTypeWrapper):
     """What an engine can return in addition to text. Later versions may add values; a client ignores
@@ -82,6 +86,10 @@ CAPABILITY_HIDDEN_STATES: Capability.ValueType  # 9
 CAPABILITY_SYSTEM_TURN: Capability.ValueType  # 10
 """A turn of the system before the prompt (GenerateRequest.system), as the model's chat template or
 its server places it.
+"""
+CAPABILITY_ANSWER_SLOTS: Capability.ValueType  # 11
+"""A slot that an answer keeps between its calls (GenerateRequest.answer_id), so that a later call
+reads only what an earlier one has not read.
 """
 Global___Capability: _TypeAlias = Capability  # noqa: Y015
 
@@ -244,6 +252,7 @@ class GenerateRequest(_message.Message):
     NAMED_TOKENS_FIELD_NUMBER: _builtins.int
     HIDDEN_LAYER_FIELD_NUMBER: _builtins.int
     SYSTEM_FIELD_NUMBER: _builtins.int
+    ANSWER_ID_FIELD_NUMBER: _builtins.int
     prompt: _builtins.str
     """The prompt. INVALID_ARGUMENT if prompt and prefix are both empty, or if the tokens of prompt
     and prefix plus max_tokens exceed the model's context.
@@ -286,6 +295,12 @@ class GenerateRequest(_message.Message):
     """Text of the system, in a turn of its own before the prompt. Default: no such turn.
     FAILED_PRECONDITION if the engine lacks CAPABILITY_SYSTEM_TURN.
     """
+    answer_id: _builtins.str
+    """Id of the answer that the call belongs to. An engine with CAPABILITY_ANSWER_SLOTS leases a slot to
+    the answer until ReleaseAnswer, or until the answer makes no call for some seconds while another
+    one waits. Empty for a call of no answer, which never waits for a leased slot. Other engines ignore
+    it.
+    """
     @_builtins.property
     def prefix_token_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The token ids of the prefix, if they are known and cover the prefix exactly. Used by engines
@@ -322,10 +337,11 @@ class GenerateRequest(_message.Message):
         named_tokens: _abc.Iterable[_builtins.str] | None = ...,
         hidden_layer: _builtins.int | None = ...,
         system: _builtins.str = ...,
+        answer_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "seed", b"seed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "attention", b"attention", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "named_tokens", b"named_tokens", "prefix", b"prefix", "prefix_token_ids", b"prefix_token_ids", "prompt", b"prompt", "seed", b"seed", "stop", b"stop", "system", b"system", "temperature", b"temperature", "top_tokens", b"top_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer", "_max_tokens", b"_max_tokens", "_n", b"_n", "_seed", b"_seed", "answer_id", b"answer_id", "attention", b"attention", "hidden_layer", b"hidden_layer", "max_tokens", b"max_tokens", "n", b"n", "named_tokens", b"named_tokens", "prefix", b"prefix", "prefix_token_ids", b"prefix_token_ids", "prompt", b"prompt", "seed", b"seed", "stop", b"stop", "system", b"system", "temperature", b"temperature", "top_tokens", b"top_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__hidden_layer: _TypeAlias = _typing.Literal["hidden_layer"]  # noqa: Y015
     _WhichOneofArgType__hidden_layer: _TypeAlias = _typing.Literal["_hidden_layer", b"_hidden_layer"]  # noqa: Y015
@@ -840,6 +856,45 @@ class TextLogprobs(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TextLogprobs: _TypeAlias = TextLogprobs  # noqa: Y015
+
+@_typing.final
+class ReleaseAnswerRequest(_message.Message):
+    """An answer that makes no more calls."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ANSWER_ID_FIELD_NUMBER: _builtins.int
+    answer_id: _builtins.str
+    """Id of the answer, GenerateRequest.answer_id. INVALID_ARGUMENT if it is empty."""
+    def __init__(
+        self,
+        *,
+        answer_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_id", b"answer_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleaseAnswerRequest: _TypeAlias = ReleaseAnswerRequest  # noqa: Y015
+
+@_typing.final
+class ReleaseAnswerResponse(_message.Message):
+    """The slot of the answer is free."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReleaseAnswerResponse: _TypeAlias = ReleaseAnswerResponse  # noqa: Y015
 
 @_typing.final
 class GeneratorServiceDescribeModelRequest(_message.Message):

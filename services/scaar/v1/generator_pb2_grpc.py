@@ -54,6 +54,11 @@ class GeneratorServiceStub:
                 request_serializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsRequest.SerializeToString,
                 response_deserializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsResponse.FromString,
                 _registered_method=True)
+        self.ReleaseAnswer = channel.unary_unary(
+                '/scaar.v1.GeneratorService/ReleaseAnswer',
+                request_serializer=scaar_dot_v1_dot_generator__pb2.ReleaseAnswerRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_generator__pb2.ReleaseAnswerResponse.FromString,
+                _registered_method=True)
         self.DescribeModel = channel.unary_unary(
                 '/scaar.v1.GeneratorService/DescribeModel',
                 request_serializer=scaar_dot_v1_dot_generator__pb2.GeneratorServiceDescribeModelRequest.SerializeToString,
@@ -95,6 +100,14 @@ class GeneratorServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReleaseAnswer(self, request, context):
+        """ReleaseAnswer frees what the engine keeps for an answer (CAPABILITY_ANSWER_SLOTS). An id that the
+        engine does not know is ignored.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeModel(self, request, context):
         """DescribeModel returns the name, revision, capabilities and limits of the model. It runs no
         model.
@@ -120,6 +133,11 @@ def add_GeneratorServiceServicer_to_server(servicer, server):
                     servicer.ComputeLogprobs,
                     request_deserializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsRequest.FromString,
                     response_serializer=scaar_dot_v1_dot_generator__pb2.ComputeLogprobsResponse.SerializeToString,
+            ),
+            'ReleaseAnswer': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReleaseAnswer,
+                    request_deserializer=scaar_dot_v1_dot_generator__pb2.ReleaseAnswerRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_generator__pb2.ReleaseAnswerResponse.SerializeToString,
             ),
             'DescribeModel': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeModel,
@@ -213,6 +231,33 @@ class GeneratorService:
             '/scaar.v1.GeneratorService/ComputeLogprobs',
             scaar_dot_v1_dot_generator__pb2.ComputeLogprobsRequest.SerializeToString,
             scaar_dot_v1_dot_generator__pb2.ComputeLogprobsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReleaseAnswer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.GeneratorService/ReleaseAnswer',
+            scaar_dot_v1_dot_generator__pb2.ReleaseAnswerRequest.SerializeToString,
+            scaar_dot_v1_dot_generator__pb2.ReleaseAnswerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,10 @@ class GeneratorServiceStub:
     """ComputeLogprobs returns the log-probability of every token of a given text after a prompt.
     FAILED_PRECONDITION if the engine lacks CAPABILITY_TEXT_LOGPROBS.
     """
+    ReleaseAnswer: _aio.UnaryUnaryMultiCallable[_generator_pb2.ReleaseAnswerRequest, _generator_pb2.ReleaseAnswerResponse]
+    """ReleaseAnswer frees what the engine keeps for an answer (CAPABILITY_ANSWER_SLOTS). An id that the
+    engine does not know is ignored.
+    """
     DescribeModel: _aio.UnaryUnaryMultiCallable[_generator_pb2.GeneratorServiceDescribeModelRequest, _generator_pb2.GeneratorServiceDescribeModelResponse]
     """DescribeModel returns the name, revision, capabilities and limits of the model. It runs no
     model.
@@ -78,6 +82,16 @@ class GeneratorServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_generator_pb2.ComputeLogprobsResponse]:
         """ComputeLogprobs returns the log-probability of every token of a given text after a prompt.
         FAILED_PRECONDITION if the engine lacks CAPABILITY_TEXT_LOGPROBS.
+        """
+
+    @_abc_1.abstractmethod
+    def ReleaseAnswer(
+        self,
+        request: _generator_pb2.ReleaseAnswerRequest,
+        context: _aio.ServicerContext[_generator_pb2.ReleaseAnswerRequest, _abc.Awaitable[_generator_pb2.ReleaseAnswerResponse]],
+    ) -> _abc.Awaitable[_generator_pb2.ReleaseAnswerResponse]:
+        """ReleaseAnswer frees what the engine keeps for an answer (CAPABILITY_ANSWER_SLOTS). An id that the
+        engine does not know is ignored.
         """
 
     @_abc_1.abstractmethod

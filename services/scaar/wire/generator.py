@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 
-from scaar.core.errors import StreamIncomplete
+from scaar.core.errors import InvalidRequest, StreamIncomplete
 from scaar.core.ports import Generator
 from scaar.core.types import (
     AttendRequest,
@@ -66,6 +66,14 @@ class GeneratorServicer(pb_grpc.GeneratorServiceServicer):
         logprobs = await self._generator.compute_logprobs(await convert(request, LogprobsRequest))
         return pb.ComputeLogprobsResponse(logprobs=to_pb(logprobs, pb.TextLogprobs))
 
+    async def ReleaseAnswer(
+        self, request: pb.ReleaseAnswerRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.ReleaseAnswerResponse:
+        if not request.answer_id:
+            raise InvalidRequest.of("answer_id", "must not be empty")
+        await self._generator.release_answer(request.answer_id)
+        return pb.ReleaseAnswerResponse()
+
     async def DescribeModel(
         self,
         request: pb.GeneratorServiceDescribeModelRequest,
@@ -109,6 +117,10 @@ class RemoteGenerator(RemoteService):
         return await self._call(
             "ComputeLogprobs", message, lambda found: from_pb(found.logprobs, TextLogprobs)
         )
+
+    async def release_answer(self, answer_id: str) -> None:
+        message = pb.ReleaseAnswerRequest(answer_id=answer_id)
+        await self._call("ReleaseAnswer", message, lambda _: None)
 
     async def describe_model(self) -> ModelDescription:
         message = pb.GeneratorServiceDescribeModelRequest()

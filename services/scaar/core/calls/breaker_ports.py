@@ -50,6 +50,9 @@ class BreakerGenerator:
         with self._breaker.calling(share_s=self._share_s):
             return await self._generator.compute_logprobs(request)
 
+    async def release_answer(self, answer_id: str) -> None:
+        await self._generator.release_answer(answer_id)
+
     async def describe_model(self) -> ModelDescription:
         with self._breaker.calling(share_s=self._share_s, describing=True):
             return await self._generator.describe_model()

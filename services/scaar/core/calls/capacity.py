@@ -308,6 +308,9 @@ class _PlacedGenerator:
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         return await self._place.repeated(lambda: self._generator.compute_logprobs(request))
 
+    async def release_answer(self, answer_id: str) -> None:
+        await self._generator.release_answer(answer_id)
+
     async def describe_model(self) -> ModelDescription:
         return await self._generator.describe_model()
 

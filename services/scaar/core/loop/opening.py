@@ -4,6 +4,7 @@ A request that generator, index or files cannot serve is rejected before any wor
 """
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, Scaar
 from scaar.core.filters import check_declared
 from scaar.core.gates import ModelSpecificGate, QuestionGate
 from scaar.core.loop.accepted_tokens import require_logprobs
+from scaar.core.loop.answer_generator import open_answer_generator
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.description_cache import CachedDescription
@@ -61,6 +63,7 @@ class AnswerOpener:
         draft_ahead: bool,
         capacity: AnswerCapacity | None,
         clock: Callable[[], float],
+        new_answer_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
         self._ports = ports
         self._files = files
@@ -68,6 +71,8 @@ class AnswerOpener:
         self._draft_ahead = draft_ahead
         self._capacity = capacity or AnswerCapacity()
         self._clock = clock
+        # Not the id of the request, which two running requests can share.
+        self._new_answer_id = new_answer_id
         self._model = CachedDescription(lambda: ports.generator.describe_model(), clock)
         self._scorer = CachedDescription(lambda: ports.scorer.describe_model(), clock)
         self._reflecting = set[tuple[str, str]]()
@@ -110,22 +115,24 @@ class AnswerOpener:
                         await self._require_reflection_tokens(policy, model, generator)
             if gate is not None:
                 _require_gate_capabilities(gate, provenance.policy, model)
-            yield (
-                AnswerState(
-                    self._ports,
-                    replace(request, question=request.last_question),
-                    provenance,
-                    budget,
-                    place,
-                    draft_ahead=self._draft_ahead,
-                    routes=routes,
-                    shadow=shadow.sample(provenance, model) if shadow else None,
-                    sentence_filter=self._files.sentence_filter,
-                    corpus_counts=self._files.corpus_counts,
-                    system_turn=Capability.SYSTEM_TURN in model.capabilities,
-                ),
-                model,
-            )
+            generating = open_answer_generator(self._ports.generator, model, self._new_answer_id())
+            async with generating as generator:
+                yield (
+                    AnswerState(
+                        replace(self._ports, generator=generator),
+                        replace(request, question=request.last_question),
+                        provenance,
+                        budget,
+                        place,
+                        draft_ahead=self._draft_ahead,
+                        routes=routes,
+                        shadow=shadow.sample(provenance, model) if shadow else None,
+                        sentence_filter=self._files.sentence_filter,
+                        corpus_counts=self._files.corpus_counts,
+                        system_turn=Capability.SYSTEM_TURN in model.capabilities,
+                    ),
+                    model,
+                )
 
     async def _provenance(
         self, request: AnswerRequest, model: ModelDescription, gate: QuestionGate | None

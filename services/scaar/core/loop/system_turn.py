@@ -42,6 +42,9 @@ class SystemTurnGenerator:
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         return await self._generator.compute_logprobs(self._apart(request))
 
+    async def release_answer(self, answer_id: str) -> None:
+        await self._generator.release_answer(answer_id)
+
     async def describe_model(self) -> ModelDescription:
         return await self._generator.describe_model()
 

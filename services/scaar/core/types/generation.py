@@ -20,6 +20,8 @@ class Capability(enum.StrEnum):
     HIDDEN_STATES = "hidden_states"
     SYSTEM_TURN = "system_turn"
     """The engine places text of the system in a turn of its own before the prompt."""
+    ANSWER_SLOTS = "answer_slots"
+    """The engine leases a slot to an answer, which keeps what the calls of the answer have read."""
 
 
 class LogprobKind(enum.StrEnum):
@@ -178,6 +180,8 @@ class GenerateRequest:
     """Layer whose hidden state every token has; 0 for the embeddings."""
     system: str = ""
     """Text of the system, in a turn of its own before the prompt; empty for no such turn."""
+    answer_id: str = ""
+    """Id of the answer that the call belongs to, for engines that lease slots; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

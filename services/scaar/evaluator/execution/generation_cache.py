@@ -41,7 +41,8 @@ class CachedGenerator:
         self._cached: OrderedDict[GenerateRequest, tuple[GenerationEvent, ...]] = OrderedDict()
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        known = self._known(request)
+        key = replace(request, answer_id="")
+        known = self._known(key)
         for event in known:
             yield event
         if known and is_last(known[-1], request):
@@ -54,13 +55,16 @@ class CachedGenerator:
                     if len(made) > len(known):
                         yield event
         finally:
-            self._store(request, tuple(made))
+            self._store(key, tuple(made))
 
     async def attend(self, request: AttendRequest) -> Attention:
         return await self._generator.attend(request)
 
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         return await self._generator.compute_logprobs(request)
+
+    async def release_answer(self, answer_id: str) -> None:
+        await self._generator.release_answer(answer_id)
 
     async def describe_model(self) -> ModelDescription:
         return await self._generator.describe_model()

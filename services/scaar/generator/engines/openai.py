@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from itertools import chain, repeat
 
 from scaar.core.errors import (
     BackendUnavailable,
@@ -27,6 +28,7 @@ from scaar.core.types import (
     TextLogprobs,
 )
 from scaar.generator.call_slots import CallSlots
+from scaar.generator.engines.openai_server.answer_slots import ANY_SLOT, AnswerSlots, Slot
 from scaar.generator.engines.openai_server.capabilities import capabilities_of
 from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
@@ -104,6 +106,7 @@ class OpenAiGenerator:
         self._configured = configured
         self._sleep = sleep
         self._slots = CallSlots(settings.max_concurrent)
+        self._answer_slots: AnswerSlots | None = None
         self._served: ServedModel | None = None
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
@@ -136,9 +139,11 @@ class OpenAiGenerator:
         restated = served.thinks or self._continuation(served) is ContinuationKind.RESTATED
         echoed = served.dialect.echoes and served.prompting.chats
         writing = OpenAiTokenStream(request, restated=restated, echoed=echoed)
-        deltas = self._tried(lambda: self._deltas(served, request))
         started = False
-        async with aclosing(deltas):
+        async with (
+            self._slot_of(request) as slot,
+            aclosing(self._tried_in(served, request, slot)) as deltas,
+        ):
             async for delta in deltas:
                 tokens = writing.feed(delta)
                 if not started and delta.prompt_tokens:
@@ -177,6 +182,10 @@ class OpenAiGenerator:
         check_logprob_count(request, len(found.tokens))
         return found
 
+    async def release_answer(self, answer_id: str) -> None:
+        if self._answer_slots is not None:
+            self._answer_slots.release(answer_id)
+
     async def describe_model(self) -> ModelDescription:
         served = await self._serve()
         kind = self._settings.logprob_kind
@@ -213,8 +222,12 @@ class OpenAiGenerator:
         known = self._served
         if known is not None and _without_probe(known) == served:
             return known
-        self._served = await self._probed(served)
-        return self._served
+        probed = await self._probed(served)
+        if served.dialect.slots and self._settings.prefix_reuse == "answer":
+            probed = replace(probed, slots=await self._calls.slots())
+        self._answer_slots = AnswerSlots(probed.slots) if probed.slots else None
+        self._served = probed
+        return probed
 
     async def _probed(self, served: ServedModel) -> ServedModel:
         """Return the model with what the first token of a generation shows of it."""
@@ -281,8 +294,24 @@ class OpenAiGenerator:
             sleep=self._sleep,
         )
 
+    @asynccontextmanager
+    async def _slot_of(self, request: GenerateRequest) -> AsyncIterator[Slot]:
+        """Hold the slot of a call for the block."""
+        if self._answer_slots is None:
+            yield ANY_SLOT
+            return
+        async with self._answer_slots.slot(request.answer_id) as slot:
+            yield slot
+
+    def _tried_in(
+        self, served: ServedModel, request: GenerateRequest, slot: Slot
+    ) -> AsyncGenerator[Delta, None]:
+        """Return the stream of a call in a slot, of which a second attempt reuses nothing."""
+        slots = chain([slot], repeat(replace(slot, reuse=False)))
+        return self._tried(lambda: self._deltas(served, request, next(slots)))
+
     async def _deltas(
-        self, served: ServedModel, request: GenerateRequest
+        self, served: ServedModel, request: GenerateRequest, slot: Slot = ANY_SLOT
     ) -> AsyncGenerator[Delta, None]:
         """Yield the answer's deltas, with fewer tokens if the context has no room for all.
 
@@ -293,7 +322,7 @@ class OpenAiGenerator:
         started = False
         room = self._settings.max_thinking_tokens * served.thinks + request.max_tokens
         while True:
-            deltas = self._calls.stream(served, replace(request, max_tokens=room))
+            deltas = self._calls.stream(served, replace(request, max_tokens=room), slot)
             answer = answer_deltas(
                 deltas,
                 max_tokens=request.max_tokens if served.thinks else None,
@@ -344,6 +373,7 @@ class OpenAiGenerator:
             Capability.LOGPROBS: served.logprobs,
             Capability.TEXT_LOGPROBS: served.logprobs and dialect.reads_logprobs and not chats,
             Capability.SYSTEM_TURN: chats or served.prompting.text.system is not None,
+            Capability.ANSWER_SLOTS: served.slots > 0,
         }
         return frozenset(each for each, has in given.items() if has)
 
@@ -359,4 +389,5 @@ def _without_probe(served: ServedModel) -> ServedModel:
         thinks=False,
         prompting=UNCHOSEN,
         system_turn=True,
+        slots=0,
     )

@@ -160,6 +160,9 @@ class TgiGenerator:
         check_logprob_count(request, len(found.tokens))
         return found
 
+    async def release_answer(self, answer_id: str) -> None:
+        """Nothing is kept for an answer."""
+
     async def describe_model(self) -> ModelDescription:
         info = await self._calls.model.current()
         if info.model_id != self._model:

@@ -475,6 +475,23 @@ class GeneratorConformance:
             assert len(came) == len(start.tokens) + place
             assert came == pytest.approx(asked, abs=self.logprob_tolerance)
 
+    async def test_calls_of_an_answer_are_the_same_after_calls_of_others(
+        self, generator: Generator
+    ) -> None:
+        """What the engine keeps for an answer is kept apart from other answers."""
+
+        async def answered(answer_id: str, *, first: str) -> list[list[GenerationEvent]]:
+            calls = [await self._write(generator, prompt=first + self.prompt, answer_id=answer_id)]
+            text = _text(calls[0])
+            calls.append(await self._write(generator, prefix=text, answer_id=answer_id))
+            await generator.release_answer(answer_id)
+            return calls
+
+        expected = await answered("one", first="")
+        await answered("two", first="Well then. ")
+        for came, before in zip(await answered("three", first=""), expected, strict=True):
+            self._assert_same_events(came, before)
+
     async def test_the_description_names_the_model(self, generator: Generator) -> None:
         model = await generator.describe_model()
         assert model.model

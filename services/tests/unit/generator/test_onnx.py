@@ -193,7 +193,8 @@ async def test_the_model_is_described(random_model, language_model_folder):
     assert (described.model, described.engine) == ("random-lm", "onnx")
     assert len(described.revision) == 12
     assert described.logprob_kind is LogprobKind.RAW
-    assert described.capabilities == frozenset(Capability) - {Capability.SYSTEM_TURN}
+    absent = {Capability.SYSTEM_TURN, Capability.ANSWER_SLOTS}
+    assert described.capabilities == frozenset(Capability) - absent
     assert described.max_total_tokens == 128
     assert described.prompt_profile == "lab"
     assert described.max_concurrent_generations == GeneratorSettings().max_concurrent

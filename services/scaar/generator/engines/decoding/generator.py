@@ -168,6 +168,9 @@ class DecodingGenerator:
                 await self._run(reading.step)
             return reading.logprobs()
 
+    async def release_answer(self, answer_id: str) -> None:
+        """Nothing is kept for an answer."""
+
     async def describe_model(self) -> ModelDescription:
         return ModelDescription(
             model=self._model.name,

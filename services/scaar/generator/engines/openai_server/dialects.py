@@ -32,7 +32,8 @@ class Dialect:
     temperature, so that tokens are drawn from the whole vocabulary. If the server is ``seeded``,
     the same seed gives the same tokens. ``reads_logprobs`` if a completion that echoes its prompt
     has the prompt's log-probabilities, ``reports_template`` if ``/props`` has the chat template of
-    the model.
+    the model. ``slots`` if a request can name the slot that reads it, and whether that slot's keys
+    and values are reused.
     """
 
     name: DialectName
@@ -50,6 +51,7 @@ class Dialect:
     seeded: bool = False
     reads_logprobs: bool = False
     reports_template: bool = False
+    slots: bool = False
 
 
 # Templates ignore the names that they do not know.
@@ -115,11 +117,12 @@ LLAMA_CPP = Dialect(
     chat=ContinuationKind.NATIVE,
     echoes=True,
     thinking_off=_TEMPLATE_OFF,
-    extras=_fields(repeat_penalty=1.0, cache_prompt=True, timings_per_token=True),
-    # It is not deterministic with a cached prompt, and would sample from the 40 likeliest tokens.
-    sampling=_fields(top_p=1.0, top_k=0, min_p=0.0, cache_prompt=False),
+    extras=_fields(repeat_penalty=1.0, timings_per_token=True),
+    # It would sample from the 40 likeliest tokens.
+    sampling=_fields(top_p=1.0, top_k=0, min_p=0.0),
     seeded=True,
     reports_template=True,
+    slots=True,
 )
 OLLAMA = Dialect(
     "ollama",

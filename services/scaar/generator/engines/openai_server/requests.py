@@ -1,6 +1,6 @@
 """Requests to an OpenAI-compatible server."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from scaar.core.errors import (
 from scaar.core.loop.budget import remaining_time_s
 from scaar.core.types import ContinuationKind, GenerateRequest, LogprobsRequest
 from scaar.generator.engines.chat_templates.files import ChatTemplate
+from scaar.generator.engines.openai_server.answer_slots import ANY_SLOT, Slot
 from scaar.generator.engines.openai_server.chat import turns_of
 from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chunk
 from scaar.generator.engines.openai_server.client import headers_of
@@ -65,6 +66,15 @@ class OpenAiCalls:
             raise BackendUnavailable(description, server=self.server)
         return page.data
 
+    async def slots(self) -> int:
+        """Return the number of slots of a llama.cpp server; 0 if it does not report one."""
+        try:
+            properties = await self._own("GET", "/props")
+        except (NotFound, CapabilityMissing, InvalidRequest):
+            return 0
+        count = properties.get("total_slots") if isinstance(properties, Mapping) else None
+        return count if isinstance(count, int) and count > 0 else 0
+
     async def chat_template(self) -> ChatTemplate | None:
         """Return the template that a llama.cpp server reports for its model; None without one."""
         try:
@@ -88,16 +98,16 @@ class OpenAiCalls:
         return await self._answered(asking, started=False)
 
     async def stream(
-        self, served: ServedModel, request: GenerateRequest
+        self, served: ServedModel, request: GenerateRequest, slot: Slot = ANY_SLOT
     ) -> AsyncGenerator[Delta, None]:
-        """Yield the deltas of a generation, without empty ones.
+        """Yield the deltas of a generation, without empty ones; ``slot`` is that of the call.
 
         Raises:
             BackendUnavailable: the response is not a stream.
             StreamIncomplete: the stream ended without a finish reason.
         """
         seen = ended = False
-        stream = await self._answered(self._opened(served, request), started=False)
+        stream = await self._answered(self._opened(served, request, slot), started=False)
         async with _to_its_end(stream):
             while (chunk := await self._answered(_next(stream), started=True)) is not None:
                 delta, seen = self._read(chunk, request), True
@@ -112,11 +122,15 @@ class OpenAiCalls:
             raise StreamIncomplete(description, server=self.server)
 
     async def _opened(
-        self, served: ServedModel, request: GenerateRequest
+        self, served: ServedModel, request: GenerateRequest, slot: Slot
     ) -> AsyncStream[Completion] | AsyncStream[ChatCompletionChunk]:
         dialect, top = served.dialect, max(1, request.top_tokens)
         options: Any = {"include_usage": True, **dialect.continuous_usage}
         extras = {**dialect.extras, **(dialect.sampling if request.temperature else {})}
+        if dialect.slots:
+            extras |= {"cache_prompt": slot.reuse}
+            if slot.number is not None:
+                extras |= {"id_slot": slot.number}
         if not served.prompting.chats:
             return await self._client.completions.create(
                 model=served.model,

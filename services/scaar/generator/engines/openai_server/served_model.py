@@ -35,6 +35,8 @@ class ServedModel:
     prompting: Prompting = UNCHOSEN
     system_turn: bool = True
     """False for a chat that was seen to reject a turn of the system."""
+    slots: int = 0
+    """Number of slots that a request can name; 0 if it can name none."""
 
 
 def select_model(models: Sequence[Model], settings: GeneratorSettings, server: str) -> ServedModel:
