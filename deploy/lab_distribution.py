@@ -5,15 +5,11 @@
 Needs hatchling. The sources are services/scaar/lab: in a checkout they are found in place.
 """
 
-import os
-import shutil
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from hatchling.build import build_sdist, build_wheel
+from distribution import build
 
-ROOT = Path(__file__).parent.parent
 PYPROJECT = """\
 [build-system]
 requires = ["hatchling==1.33.0"]
@@ -39,27 +35,7 @@ include = ["/scaar", "/version.py", "/LICENSE"]
 """
 
 
-def build(dist: Path) -> list[Path]:
-    """Build the source distribution and the wheel, and return their paths."""
-    dist.mkdir(parents=True, exist_ok=True)
-    before = Path.cwd()
-    with TemporaryDirectory() as folder:
-        staging = Path(folder)
-        shutil.copytree(
-            ROOT / "services/scaar/lab",
-            staging / "scaar/lab",
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
-        shutil.copy(ROOT / "services/scaar/__init__.py", staging / "version.py")
-        shutil.copy(ROOT / "LICENSE", staging)
-        (staging / "pyproject.toml").write_text(PYPROJECT)
-        os.chdir(staging)
-        try:
-            return [dist / each(str(dist)) for each in (build_sdist, build_wheel)]
-        finally:
-            os.chdir(before)
-
-
 if __name__ == "__main__":
-    for path in build(Path(sys.argv[1]).absolute()):
+    sources = {"scaar/lab": "services/scaar/lab"}
+    for path in build(Path(sys.argv[1]), PYPROJECT, sources, sdist=True):
         print(path.name)

@@ -13,7 +13,10 @@ _Part = TypeVar("_Part")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a part is defined, and the package that must be installed."""
+    """Where a part is defined, and the package that must be installed.
+
+    ``package`` may be inside another one, which is imported to find it.
+    """
 
     package: str
     module: str
@@ -51,10 +54,17 @@ class OptionalParts(Mapping[str, _Part], Generic[_Part]):
 
     def __contains__(self, name: object) -> bool:
         place = self._places.get(name) if isinstance(name, str) else None
-        return place is not None and find_spec(place.package) is not None
+        return place is not None and _is_installed(place.package)
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._places if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # of the package that it is inside of
+        return False

@@ -58,13 +58,16 @@ def cross_encoder_folder(encoder, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def sentence_encoder_folder(cross_encoder_folder, tmp_path_factory):
-    """The random cross-encoder cut off where its tokens' vectors are; mean, of length 1."""
+def sentence_encoder_folder(encoder, cross_encoder_folder, tmp_path_factory):
+    """The random cross-encoder without its head; mean of the tokens' vectors, of length 1."""
+    from scaar.lab.export.onnx_encoder import sentence_encoder_graph
+
+    shape, params = encoder
     folder = tmp_path_factory.mktemp("models") / "random-encoder"
     folder.mkdir()
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(cross_encoder_folder / name, folder / name)
-    _without_head(cross_encoder_folder / "model.onnx", folder / "model.onnx")
+    (folder / "model.onnx").write_bytes(sentence_encoder_graph(params, shape))
     kinds = ("Transformer", "Pooling", "Normalize")
     modules = [
         {"path": f"{place}_{kind}", "type": f"sentence_transformers.models.{kind}"}
@@ -76,27 +79,6 @@ def sentence_encoder_folder(cross_encoder_folder, tmp_path_factory):
     (folder / "1_Pooling/config.json").write_text(json.dumps(pooling))
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 40}')
     return folder
-
-
-def _without_head(model, to):
-    """Writes the graph up to what the head reads of it, as the output last_hidden_state."""
-    import onnx
-
-    graph = onnx.load(model).graph
-    (head,) = [
-        place
-        for place, node in enumerate(graph.node)
-        if node.op_type == "Gather" and any(each.name == "axis" for each in node.attribute)
-    ]
-    hidden = graph.node[head].input[0]
-    nodes = list(graph.node)[:head]
-    nodes.append(onnx.helper.make_node("Identity", [hidden], ["last_hidden_state"]))
-    output = onnx.helper.make_tensor_value_info(
-        "last_hidden_state", onnx.TensorProto.FLOAT, ["texts", "tokens", "width"]
-    )
-    cut = onnx.helper.make_graph(nodes, "encoder", graph.input, [output], graph.initializer)
-    opset = [onnx.helper.make_opsetid("", 17)]
-    onnx.save(onnx.helper.make_model(cut, opset_imports=opset, ir_version=8), to)
 
 
 def _shaken(params):

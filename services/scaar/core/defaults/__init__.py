@@ -20,7 +20,8 @@ DEFAULTS: Registry[DefaultsProvider] = Registry(
     OptionalParts(
         {
             "lab": Place("scaar.lab", "scaar.lab.defaults", "LAB"),
-            "english": Place("scaar_english", "scaar.encoders.english", "ENGLISH"),
+            # A checkout has the folder of models once they are in place.
+            "english": Place("scaar_english.models", "scaar.encoders.english", "ENGLISH"),
         }
     ),
     problem=_problem,

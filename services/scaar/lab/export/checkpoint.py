@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tokenizers import Tokenizer
@@ -46,7 +47,9 @@ def export_language_model(
     graph = DecoderGraph(params, shape)
     files["model.onnx"] = graph.to_bytes()
     advice = {"prompt_profile": prompt_profile, "hidden_states": graph.hidden_states}
-    _write(folder, files, report, {ADVICE: (json.dumps(advice, indent=2) + "\n").encode()})
+    write_checkpoint(
+        folder, files, report, first_time={ADVICE: (json.dumps(advice, indent=2) + "\n").encode()}
+    )
 
 
 def export_cross_encoder(
@@ -61,17 +64,24 @@ def export_cross_encoder(
     files = cross_encoder_files(params, shape, tokenizer)
     files = _once(files) if tokenizer else files
     files["model.onnx"] = encoder_graph(params, shape)
-    _write(folder, files, report, {})
+    write_checkpoint(folder, files, report)
 
 
 def _once(files: Files) -> Files:
     return {name: content for name, content in files.items() if name != WEIGHTS}
 
 
-def _write(folder: Path, files: Files, report: Mapping[str, Any], first_time: Files) -> None:
+def write_checkpoint(
+    folder: Path,
+    files: Mapping[str, bytes],
+    report: Mapping[str, Any],
+    *,
+    first_time: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
     """Replace the files in the folder, and keep other files.
 
-    The new folder is written beside the old one and renamed when complete. The report's ``files``
+    ``files`` are by their path in the folder; those of ``first_time`` replace nothing. The new
+    folder is written beside the old one and renamed when complete. The report's ``files``
     contains the SHA-256 of each file, which the engines verify when they open the model.
     """
     digests = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
@@ -86,6 +96,7 @@ def _write(folder: Path, files: Files, report: Mapping[str, Any], first_time: Fi
             if not (new / name).exists():
                 (new / name).write_bytes(content)
         for name, content in {**files, REPORT: (text + "\n").encode()}.items():
+            (new / name).parent.mkdir(exist_ok=True)
             (new / name).write_bytes(content)
         if folder.exists():
             folder.replace(old)

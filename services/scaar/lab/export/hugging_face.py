@@ -168,6 +168,38 @@ def decoder_params(content: bytes) -> Params:
     }
 
 
+def encoder_params(content: bytes) -> Params:
+    """Return the parameters in the weights of a sentence encoder, a ``BertModel``."""
+    tensors = safetensors.numpy.load(content)
+    count = sum(name.endswith(".attention.self.query.weight") for name in tensors)
+
+    def linear(name: str, at: str) -> Params:
+        return {name: tensors[f"{at}.weight"].T, f"{name}_bias": tensors[f"{at}.bias"]}
+
+    def norm(at: str) -> Params:
+        return {"scale": tensors[f"{at}.weight"], "bias": tensors[f"{at}.bias"]}
+
+    def layer(at: str) -> Params:
+        return {
+            **linear("q", f"{at}.attention.self.query"),
+            **linear("k", f"{at}.attention.self.key"),
+            **linear("v", f"{at}.attention.self.value"),
+            **linear("o", f"{at}.attention.output.dense"),
+            **linear("up", f"{at}.intermediate.dense"),
+            **linear("down", f"{at}.output.dense"),
+            "attention_norm": norm(f"{at}.attention.output.LayerNorm"),
+            "output_norm": norm(f"{at}.output.LayerNorm"),
+        }
+
+    return {
+        "word_embed": tensors["embeddings.word_embeddings.weight"],
+        "position_embed": tensors["embeddings.position_embeddings.weight"],
+        "type_embed": tensors["embeddings.token_type_embeddings.weight"],
+        "embed_norm": norm("embeddings.LayerNorm"),
+        "layers": [layer(f"encoder.layer.{number}") for number in range(count)],
+    }
+
+
 def _encoder_tensors(params: Params) -> dict[str, Array]:
     tensors: dict[str, Array] = {}
 

@@ -1,7 +1,8 @@
-"""ONNX graph of the cross-encoder, with the tensor names of Optimum's exports of BERT.
+"""ONNX graphs of BERT encoders, with the tensor names of Optimum's exports.
 
 Inputs, with batch b and tokens n: ``input_ids``, ``attention_mask``, ``token_type_ids``, each
-int64 [b, n]. Output: ``logits`` float32 [b, 1], whose sigmoid is the similarity f of the pair.
+int64 [b, n]. Output of a cross-encoder: ``logits`` float32 [b, 1], whose sigmoid is the similarity
+f of the pair; of a sentence encoder of width w: ``last_hidden_state`` float32 [b, n, w].
 """
 
 import math
@@ -15,30 +16,46 @@ HIDDEN_SCORE = -1e9
 
 
 def encoder_graph(params: dict[str, Any], shape: EncoderShape) -> bytes:
-    """Return the ONNX model of the parameters. Equal parameters give equal bytes."""
-    return _EncoderGraph(params, shape).to_bytes()
+    """Return the ONNX model of a cross-encoder. Equal parameters give equal bytes."""
+    graph = _EncoderGraph("cross_encoder", shape)
+    graph.output("logits", FLOAT, [BATCH, 1])
+    first = graph.do("Gather", graph.hidden(params), graph.integer(0), axis=1)
+    pooled = graph.linear(first, *graph.weights(params, "pooler"))
+    classifier = graph.weights(params, "classifier")
+    scores = graph.do("MatMul", graph.do("Tanh", pooled), classifier[0])
+    graph.do("Add", scores, classifier[1], name="logits")
+    return graph.to_bytes()
+
+
+def sentence_encoder_graph(params: dict[str, Any], shape: EncoderShape) -> bytes:
+    """Return the ONNX model of a sentence encoder, with compact matrices.
+
+    Equal parameters give equal bytes.
+    """
+    graph = _EncoderGraph("sentence_encoder", shape, compact=True)
+    graph.output("last_hidden_state", FLOAT, [BATCH, TOKENS, shape.hidden_size])
+    graph.do("Identity", graph.hidden(params), name="last_hidden_state")
+    return graph.to_bytes()
 
 
 class _EncoderGraph(OnnxGraph):
-    def __init__(self, params: dict[str, Any], shape: EncoderShape) -> None:
-        super().__init__("cross_encoder")
+    def __init__(self, name: str, shape: EncoderShape, *, compact: bool = False) -> None:
+        super().__init__(name, compact=compact)
         self.shape = shape
+
+    def hidden(self, params: dict[str, Any]) -> str:
+        """Add the inputs and all layers. Return the hidden states of the last one."""
         ids, mask, types = (
             self.input(name, INT64, [BATCH, TOKENS])
             for name in ("input_ids", "attention_mask", "token_type_ids")
         )
-        self.output("logits", FLOAT, [BATCH, 1])
         real = self.do("Unsqueeze", self.do("Cast", mask, to=BOOL), self.integers(1, 2))
         hidden = self._embedding(params, ids, types)
         for number, layer in enumerate(params["layers"]):
             hidden = self._layer(hidden, layer, number, real)
-        first = self.do("Gather", hidden, self.integer(0), axis=1)
-        pooled = self.linear(first, *self._weights(params, "pooler"))
-        classifier = self._weights(params, "classifier")
-        scores = self.do("MatMul", self.do("Tanh", pooled), classifier[0])
-        self.do("Add", scores, classifier[1], name="logits")
+        return hidden
 
-    def _weights(self, params: dict[str, Any], name: str, prefix: str = "") -> tuple[str, str]:
+    def weights(self, params: dict[str, Any], name: str, prefix: str = "") -> tuple[str, str]:
         """Add a matrix and its bias."""
         bias = f"{name}_bias"
         return (
@@ -64,14 +81,14 @@ class _EncoderGraph(OnnxGraph):
     def _layer(self, hidden: str, layer: dict[str, Any], number: int, real: str) -> str:
         prefix = f"layers.{number}."
         q, k, v = (
-            self._heads(self.linear(hidden, *self._weights(layer, name, prefix))) for name in "qkv"
+            self._heads(self.linear(hidden, *self.weights(layer, name, prefix))) for name in "qkv"
         )
-        mixed = self.linear(self._attention(q, k, v, real), *self._weights(layer, "o", prefix))
+        mixed = self.linear(self._attention(q, k, v, real), *self.weights(layer, "o", prefix))
         hidden = self._norm(
             self.do("Add", hidden, mixed), layer["attention_norm"], f"{prefix}attention_norm"
         )
-        inner = self._gelu(self.linear(hidden, *self._weights(layer, "up", prefix)))
-        inner = self.linear(inner, *self._weights(layer, "down", prefix))
+        inner = self._gelu(self.linear(hidden, *self.weights(layer, "up", prefix)))
+        inner = self.linear(inner, *self.weights(layer, "down", prefix))
         return self._norm(
             self.do("Add", hidden, inner), layer["output_norm"], f"{prefix}output_norm"
         )

@@ -1,5 +1,6 @@
 """Providers of defaults: those of scaar, where installed, and of packages."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -34,6 +35,22 @@ def test_a_provider_whose_distribution_is_not_installed_is_absent(
     monkeypatch.setitem(sys.modules, "scaar.lab", None)
     assert "lab" not in DEFAULTS
     assert DEFAULTS.get("lab") is None
+
+
+def test_a_part_is_present_once_the_folder_in_its_package_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    place = Place("package_of_data.models", "package_of_data", "PART")
+    parts: OptionalParts[DefaultsProvider] = OptionalParts({"mine": place})
+    assert list(parts) == []
+    (tmp_path / "package_of_data").mkdir()
+    (tmp_path / "package_of_data/__init__.py").write_text("")
+    importlib.invalidate_caches()
+    assert list(parts) == []
+    (tmp_path / "package_of_data/models").mkdir()
+    importlib.invalidate_caches()
+    assert list(parts) == ["mine"]
 
 
 def test_a_part_that_cannot_be_imported_is_refused(

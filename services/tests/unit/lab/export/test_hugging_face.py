@@ -1,5 +1,6 @@
 import json
 
+import jax
 import numpy as np
 import safetensors
 import safetensors.numpy
@@ -8,6 +9,7 @@ from tokenizers import Tokenizer
 from scaar.lab.export.hugging_face import (
     cross_encoder_files,
     decoder_params,
+    encoder_params,
     language_model_files,
 )
 from scaar.lab.vocabulary import BOS_ID, EOS_ID, PAD_ID
@@ -57,6 +59,20 @@ def shapes_of(files):
 
 def in_layers(prefix, layer, count):
     return {f"{prefix}.{i}.{name}": shape for i in range(count) for name, shape in layer.items()}
+
+
+def test_the_parameters_of_a_sentence_encoder_are_read_from_its_weights(encoder):
+    shape, params = encoder
+    tensors = {
+        name.removeprefix("bert."): tensor
+        for name, tensor in tensors_of(cross_encoder_files(params, shape)).items()
+        if "pooler" not in name and "classifier" not in name
+    }
+    read = encoder_params(safetensors.numpy.save(tensors))
+    expected = {
+        name: part for name, part in params.items() if not name.startswith(("pooler", "classifier"))
+    }
+    jax.tree.map(np.testing.assert_array_equal, read, expected)
 
 
 def test_a_training_can_continue_from_the_tensors_of_a_checkpoint(decoder):
