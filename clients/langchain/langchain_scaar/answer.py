@@ -39,10 +39,11 @@ class ScaarAnswer(ScaarConnection, BaseTool):
     """Answer a question from the passages of an index, with citations.
 
     The content is the text of the answer and the list of its sources. The artifact has ``answer``
-    (the short form), ``text``, ``citations`` (offsets into the text, and the passages that the
-    sentence cites), ``passages``, ``decisions`` (the events of the answer, in their order),
-    ``usage``, ``request_id``, and ``abstained`` and ``degraded``. Errors of scaar are a
-    ``ToolException``, which ``handle_tool_error=True`` returns to the model as content.
+    (the short form, empty for the form ``text``), ``text``, ``citations`` (offsets into the text,
+    and the passages that the sentence cites), ``passages``, ``decisions`` (the events of the
+    answer, in their order), ``usage``, ``request_id``, and ``abstained`` and ``degraded``. Errors
+    of scaar are a ``ToolException``, which ``handle_tool_error=True`` returns to the model as
+    content.
     """
 
     name: str = "scaar_answer"
@@ -61,6 +62,9 @@ class ScaarAnswer(ScaarConnection, BaseTool):
     """Settings of the policy, such as ``{"theta": 0.25}``."""
     filters: Mapping[str, str | Sequence[str]] = Field(default_factory=dict)
     """Values that passages must have, by metadata field."""
+    answer: str = "text"
+    """Form of the answer: ``text`` is the text as the model writes it, ``short`` ends with a
+    conclusion, from which the artifact has the short answer."""
     on_failure: str = "fail"
     """``accept_draft``: keep the model's draft of a sentence if retrieval for it fails."""
     url_field: str = "url"
@@ -96,6 +100,7 @@ class ScaarAnswer(ScaarConnection, BaseTool):
             "policy": self.policy,
             "filters": self.filters,
             "on_failure": self.on_failure,
+            "answer": self.answer,
             "omit_drafted_tokens": True,
             **self.settings,
         }

@@ -25,6 +25,7 @@ from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
     Answer,
     AnswerEvent,
+    AnswerForm,
     AnswerRequest,
     BudgetLimits,
     DraftJudgement,
@@ -69,6 +70,9 @@ class Client:
     "content": "..."}]``, whose last message is the question. The model rewrites it as a standalone
     question if messages of the user or the assistant precede it; ``rewrite="never"`` disables that.
 
+    ``answer`` is the form of the answer: ``"short"`` ends with a conclusion, which
+    :attr:`Answer.answer` has, and ``"text"`` is the text as the model writes it.
+
     Requests are checked against the limits of the contract before they are sent. In addition to its
     own errors, each method raises :class:`InvalidRequest` with every invalid field and its limit,
     :class:`Unauthenticated`, :class:`PermissionDenied`, :class:`Overloaded` with the delay
@@ -95,6 +99,7 @@ class Client:
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
         logprobs: bool = False,
+        answer: AnswerForm | str = AnswerForm.SHORT,
         omit_drafted_tokens: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
@@ -126,6 +131,7 @@ class Client:
             messages=messages,
             rewrite=rewrite,
             logprobs=logprobs,
+            answer=answer,
         )
         request = replace(request, omit_drafted_tokens=omit_drafted_tokens)
         check_types(request)
@@ -146,6 +152,7 @@ class Client:
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
         logprobs: bool = False,
+        answer: AnswerForm | str = AnswerForm.SHORT,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> Answer:
@@ -173,6 +180,7 @@ class Client:
             messages=messages,
             rewrite=rewrite,
             logprobs=logprobs,
+            answer=answer,
         )
         check_types(request)
         return await self._answerer.answer(request)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import (
+    AnswerForm,
     AnswerRequest,
     BudgetLimits,
     Filter,
@@ -50,6 +51,7 @@ def answer_request(
     messages: Messages,
     rewrite: Rewrite | str,
     logprobs: bool,
+    answer: AnswerForm | str,
 ) -> AnswerRequest:
     """Return the request for an answer.
 
@@ -69,6 +71,7 @@ def answer_request(
         messages=message_choices(messages),
         rewrite=choice(Rewrite, rewrite, "rewrite"),
         logprobs=logprobs,
+        answer=choice(AnswerForm, answer, "answer"),
     )
 
 

@@ -19,6 +19,7 @@ from scaar.client.requests import (
 from scaar.core.types import (
     Answer,
     AnswerEvent,
+    AnswerForm,
     BudgetLimits,
     DraftJudgement,
     HybridSettings,
@@ -58,6 +59,7 @@ class SyncClient:
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
         logprobs: bool = False,
+        answer: AnswerForm | str = AnswerForm.SHORT,
         omit_drafted_tokens: bool = False,
         allow_mismatch: bool = False,
         **overrides: float | str,
@@ -79,6 +81,7 @@ class SyncClient:
             messages=messages,
             rewrite=rewrite,
             logprobs=logprobs,
+            answer=answer,
             omit_drafted_tokens=omit_drafted_tokens,
         )
         return self._thread.stream(stream)
@@ -97,11 +100,12 @@ class SyncClient:
         on_failure: OnFailure | str = OnFailure.FAIL,
         filters: Filters = NO_FILTERS,
         logprobs: bool = False,
+        answer: AnswerForm | str = AnswerForm.SHORT,
         allow_mismatch: bool = False,
         **overrides: float | str,
     ) -> Answer:
         """Return the answer, without its events."""
-        answer = self._client.answer(
+        answering = self._client.answer(
             question,
             policy=policy_request(policy, overrides, allow_mismatch=allow_mismatch),
             index=index,
@@ -113,8 +117,9 @@ class SyncClient:
             messages=messages,
             rewrite=rewrite,
             logprobs=logprobs,
+            answer=answer,
         )
-        return self._thread.run(answer)
+        return self._thread.run(answering)
 
     def judge_draft(
         self,

@@ -3,7 +3,7 @@
 import json
 import shlex
 
-from scaar.core.types import AnswerRequest
+from scaar.core.types import AnswerForm, AnswerRequest
 from scaar.wire.orchestrator import request_to_json
 
 _METHOD = "scaar.v1.OrchestratorService/Answer"
@@ -20,6 +20,8 @@ def ask_command(request: AnswerRequest, target: str) -> str:
         words += ["--set", f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"]
     for each in request.filters:
         words += ["--filter", f"{each.field}={','.join(each.values)}"]
+    if request.answer is not AnswerForm.TEXT:
+        words += ["--answer", request.answer]
     return shlex.join([*words, "--address", _address(target)])
 
 

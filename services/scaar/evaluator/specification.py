@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from scaar.core.types import AnswerRequest, BudgetLimits, Filter
+from scaar.core.types import AnswerForm, AnswerRequest, BudgetLimits, Filter
 from scaar.evaluator.records import Setting
 from scaar.evaluator.results import DatasetOrigin, LeftOut
 
@@ -55,4 +55,5 @@ def template_of(spec: EvaluationSpec, request_id: str = "") -> AnswerRequest:
         budget=budget,
         prompt_profile=spec.prompt_profile,
         request_id=request_id,
+        answer=AnswerForm.SHORT,
     )

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest, ScaarError
-from scaar.core.types import AnswerRequest, SearchMode, SearchRequest
+from scaar.core.types import AnswerForm, AnswerRequest, SearchMode, SearchRequest
 from scaar.gateway.answers import Completed, Style, whole_answer
 from scaar.gateway.content import Link
 from scaar.gateway.explanation import explain_decisions
@@ -200,7 +200,11 @@ class Tools:
     ) -> AnswerParameters:
         name = index or self._settings.default_index
         request = AnswerRequest(
-            question, policy_request(policy, {}), name, filters=filter_choices(filters or {})
+            question,
+            policy_request(policy, {}),
+            name,
+            filters=filter_choices(filters or {}),
+            answer=AnswerForm.TEXT,
         )
         return AnswerParameters("scaar", request)
 

@@ -46,6 +46,10 @@ class ScaarOptions(Options):
     rewrite: Literal["auto", "never"] = Field(
         default="auto", description="Whether a follow-up becomes a standalone question."
     )
+    answer: Literal["short", "text"] = Field(
+        default="text",
+        description="Form: the text as the model writes it, or with a conclusion as short answer.",
+    )
     citations: Literal["annotations", "markdown", "none"] | None = Field(
         default=None, description="How passages are cited; default: the setting of the gateway."
     )

@@ -10,6 +10,7 @@ from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest, NotFound
 from scaar.core.policies.requirements import needs_retriever
 from scaar.core.types import (
+    AnswerForm,
     AnswerRequest,
     BudgetLimits,
     Message,
@@ -112,6 +113,7 @@ def answer_parameters(
         messages=() if alone else messages,
         rewrite=Rewrite(options.rewrite),
         logprobs=logprobs,
+        answer=AnswerForm(options.answer),
     )
     return AnswerParameters(model, request)
 

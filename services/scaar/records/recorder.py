@@ -271,7 +271,7 @@ def _summary_of(answer: _Answer) -> RecordSummary:
         model=provenance.model if provenance else "",
         index=answer.request.index,
         question=answer.request.last_question,
-        answer=finished.answer if finished is not None else "",
+        answer=finished.shown if finished is not None else "",
         failure=_failure_of(answer) if finished is None else "",
         judged_drafts=len(judged),
         uncertain_drafts=sum(event.trigger is not None for event in judged),

@@ -211,7 +211,9 @@ class Answer(_message.Message):
     ABSTAINED_FIELD_NUMBER: _builtins.int
     QUESTION_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
-    """The short form: the text after the answer phrase, without the closing period."""
+    """The short form: the text after the answer phrase, without the closing period. Empty with
+    ANSWER_FORM_TEXT, and if the model concludes nothing.
+    """
     end: Global___AnswerEnd.ValueType
     """The reason why the answer ended."""
     text: _builtins.str

@@ -107,6 +107,40 @@ REWRITE_NEVER: Rewrite.ValueType  # 2
 """The question is answered as it is."""
 Global___Rewrite: _TypeAlias = Rewrite  # noqa: Y015
 
+class _AnswerForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AnswerFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ANSWER_FORM_UNSPECIFIED: _AnswerForm.ValueType  # 0
+    """Not a choice; INVALID_ARGUMENT if set."""
+    ANSWER_FORM_SHORT: _AnswerForm.ValueType  # 1
+    """The text ends with a conclusion, from which the short answer is read: a model that does not
+    conclude is made to. The answer phrase ends the answer.
+    """
+    ANSWER_FORM_TEXT: _AnswerForm.ValueType  # 2
+    """The text as the model writes it: nothing is added, the answer phrase ends nothing, and
+    Answer.answer is empty. A model that was trained to conclude, such as the lab's, answers as with
+    ANSWER_FORM_SHORT.
+    """
+
+class AnswerForm(_AnswerForm, metaclass=_AnswerFormEnumTypeWrapper):
+    """The form of an answer."""
+
+ANSWER_FORM_UNSPECIFIED: AnswerForm.ValueType  # 0
+"""Not a choice; INVALID_ARGUMENT if set."""
+ANSWER_FORM_SHORT: AnswerForm.ValueType  # 1
+"""The text ends with a conclusion, from which the short answer is read: a model that does not
+conclude is made to. The answer phrase ends the answer.
+"""
+ANSWER_FORM_TEXT: AnswerForm.ValueType  # 2
+"""The text as the model writes it: nothing is added, the answer phrase ends nothing, and
+Answer.answer is empty. A model that was trained to conclude, such as the lab's, answers as with
+ANSWER_FORM_SHORT.
+"""
+Global___AnswerForm: _TypeAlias = AnswerForm  # noqa: Y015
+
 @_typing.final
 class Message(_message.Message):
     """A message of a conversation."""
@@ -152,6 +186,7 @@ class AnswerRequest(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     REWRITE_FIELD_NUMBER: _builtins.int
     LOGPROBS_FIELD_NUMBER: _builtins.int
+    ANSWER_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
     characters, or empty without messages.
@@ -181,6 +216,8 @@ class AnswerRequest(_message.Message):
     """Whether accepted sentences have their tokens with log-probabilities (AcceptedSentence.tokens).
     FAILED_PRECONDITION if the engine lacks CAPABILITY_LOGPROBS.
     """
+    answer: Global___AnswerForm.ValueType
+    """The form of the answer. Default: ANSWER_FORM_SHORT."""
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
         """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
@@ -222,17 +259,22 @@ class AnswerRequest(_message.Message):
         messages: _abc.Iterable[Global___Message] | None = ...,
         rewrite: Global___Rewrite.ValueType | None = ...,
         logprobs: _builtins.bool = ...,
+        answer: Global___AnswerForm.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__answer: _TypeAlias = _typing.Literal["answer"]  # noqa: Y015
+    _WhichOneofArgType__answer: _TypeAlias = _typing.Literal["_answer", b"_answer"]  # noqa: Y015
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
     _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
     _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
     _WhichOneofReturnType__rewrite: _TypeAlias = _typing.Literal["rewrite"]  # noqa: Y015
     _WhichOneofArgType__rewrite: _TypeAlias = _typing.Literal["_rewrite", b"_rewrite"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__answer) -> _WhichOneofReturnType__answer | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
     @_typing.overload
@@ -285,6 +327,7 @@ class StreamAnswerRequest(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     REWRITE_FIELD_NUMBER: _builtins.int
     LOGPROBS_FIELD_NUMBER: _builtins.int
+    ANSWER_FIELD_NUMBER: _builtins.int
     PROVENANCE_ONLY_FIELD_NUMBER: _builtins.int
     OMIT_DRAFTED_TOKENS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
@@ -314,6 +357,8 @@ class StreamAnswerRequest(_message.Message):
     """Whether accepted sentences have their tokens with log-probabilities (AcceptedSentence.tokens).
     FAILED_PRECONDITION if the engine lacks CAPABILITY_LOGPROBS.
     """
+    answer: Global___AnswerForm.ValueType
+    """The form of the answer. Default: ANSWER_FORM_SHORT."""
     provenance_only: _builtins.bool
     """Whether the stream ends after AnswerStarted: the request is checked and its provenance returned,
     but nothing is answered, and the request has neither a record nor a place in the metrics of
@@ -364,19 +409,24 @@ class StreamAnswerRequest(_message.Message):
         messages: _abc.Iterable[Global___Message] | None = ...,
         rewrite: Global___Rewrite.ValueType | None = ...,
         logprobs: _builtins.bool = ...,
+        answer: Global___AnswerForm.ValueType | None = ...,
         provenance_only: _builtins.bool = ...,
         omit_drafted_tokens: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "omit_drafted_tokens", b"omit_drafted_tokens", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "provenance_only", b"provenance_only", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "omit_drafted_tokens", b"omit_drafted_tokens", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "provenance_only", b"provenance_only", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__answer: _TypeAlias = _typing.Literal["answer"]  # noqa: Y015
+    _WhichOneofArgType__answer: _TypeAlias = _typing.Literal["_answer", b"_answer"]  # noqa: Y015
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
     _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
     _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
     _WhichOneofReturnType__rewrite: _TypeAlias = _typing.Literal["rewrite"]  # noqa: Y015
     _WhichOneofArgType__rewrite: _TypeAlias = _typing.Literal["_rewrite", b"_rewrite"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__answer) -> _WhichOneofReturnType__answer | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
     @_typing.overload

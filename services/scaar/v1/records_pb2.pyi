@@ -160,7 +160,9 @@ class RecordSummary(_message.Message):
     question: _builtins.str
     """The last question of the request. Empty without texts."""
     answer: _builtins.str
-    """The short form of the answer. Empty without texts, and if the answer failed."""
+    """The short form of the answer; its text if it has none. Empty without texts, and if the answer
+    failed.
+    """
     failure: _builtins.str
     """The reason of the error, UPPER_SNAKE, or CANCELLED. Empty if the answer finished."""
     judged_drafts: _builtins.int

@@ -27,6 +27,7 @@ from scaar.core.types import (
     AnswerEnd,
     AnswerEvent,
     AnswerFinished,
+    AnswerForm,
     AnswerRequest,
     AnswerStarted,
     BudgetLimits,
@@ -551,3 +552,11 @@ async def test_a_conversation_arrives_as_messages() -> None:
     assert (first.rewrite, second.rewrite) == (Rewrite.AUTO, Rewrite.NEVER)
     assert len(third.messages) == MAX_MESSAGES
     assert third.messages[-1].content == "And where was she born?"
+
+
+async def test_an_answer_is_a_text_unless_the_short_form_is_requested() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        await completed(client)
+        await completed(client, extra_body={"scaar": {"answer": "short"}})
+    assert [each.answer for each in answerer.requests] == [AnswerForm.TEXT, AnswerForm.SHORT]

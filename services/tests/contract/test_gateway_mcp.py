@@ -15,6 +15,7 @@ from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.types import (
     AnswerEvent,
+    AnswerForm,
     AnswerRequest,
     GateJudged,
     ModelDescription,
@@ -243,7 +244,8 @@ async def test_the_caller_acts_under_its_own_identity() -> None:
         async with httpx2.AsyncClient(headers=headers) as http:
             response = await http.post(f"{url}/mcp", json=answer)
     assert response.json()["result"]["structuredContent"]["request_id"] == "r-7"
-    assert [each.request_id for each in answerer.requests] == ["r-7"]
+    (asked,) = answerer.requests
+    assert (asked.request_id, asked.answer) == ("r-7", AnswerForm.TEXT)
 
 
 @pytest.mark.parametrize("uri", ["scaar://policies", "scaar://indexes"])

@@ -35,6 +35,7 @@ from scaar.core.ports import Answerer
 from scaar.core.types import (
     Answer,
     AnswerFinished,
+    AnswerForm,
     AnswerRequest,
     BudgetLimits,
     OnFailure,
@@ -101,6 +102,13 @@ def ask(
             "question, never uses it as it is.",
         ),
     ] = Rewrite.AUTO,
+    answer: Annotated[
+        AnswerForm,
+        typer.Option(
+            help="Form of the answer: text is what the model writes, short ends with a conclusion "
+            "that has the short answer. The lab's models always conclude.",
+        ),
+    ] = AnswerForm.TEXT,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -164,6 +172,7 @@ def ask(
         filters=parse_filters(filters or ()),
         messages=() if messages is None else read_messages(messages),
         rewrite=rewrite,
+        answer=answer,
     )
     tuned = TunedPolicies()
     if target == EMBEDDED:

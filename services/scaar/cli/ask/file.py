@@ -251,6 +251,7 @@ def _requested(template: AnswerRequest) -> dict[str, Json]:
         "index": template.index,
         "filters": [{"field": field, "values": values} for field, values in filters],
         "on_failure": template.on_failure,
+        "answer_form": template.answer,
     }
 
 

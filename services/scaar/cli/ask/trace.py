@@ -244,7 +244,7 @@ class TracePrinter:
 
     def _finished(self, answer: Answer) -> None:
         self._console.print()
-        self._labelled("answer", f"[bold]{escape(answer.answer) or '(none)'}[/]")
+        self._labelled("answer", f"[bold]{escape(answer.shown) or '(none)'}[/]")
         if (abstained := answer.abstained) is not None:
             self._labelled("! abstain", f"[bold yellow]{_abstention_text(abstained)}[/]")
         self._labelled("usage", usage_text(answer.usage))

@@ -30,6 +30,7 @@ from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     AnswerEvent,
     AnswerFinished,
+    AnswerForm,
     AnswerRequest,
     PolicyOverrides,
     PolicyRequest,
@@ -164,6 +165,7 @@ def _asked(given: Mapping[str, str], request: Request) -> AnswerRequest:
         given["question"],
         PolicyRequest(given["policy"], overrides),
         request_id=request.state.request_id,
+        answer=AnswerForm.TEXT,
     )
     return replace(asked, index=given["index"]) if given["index"] else asked
 

@@ -93,7 +93,7 @@ class AnswerState:
         self.shadow = shadow
         """The trigger of a second policy on the same drafts; None without one."""
         self.profile = _profile_for(request, provenance)
-        """The prompt profile, with the text of the system."""
+        """The prompt profile in the form of the answer, with the text of the system."""
         generator = place.generator(ports.generator)
         if system_turn and (system := self.profile.system):
             opening = self.profile.after_system("")
@@ -264,9 +264,12 @@ class AnswerState:
     def accept_whole(
         self, answer: Sentence, passages: tuple[RetrievedPassage, ...], *, end: AnswerEnd
     ) -> SentenceAccepted:
-        """Accept a whole answer without an answer phrase; the text is also the short answer."""
+        """Accept a whole answer without an answer phrase; the text is also the short answer.
+
+        In the form ``text`` there is no short answer.
+        """
         self._short_answer, self._end = answer.text, end
-        return self.accept(answer, passages, concluding=True)
+        return self.accept(answer, passages, concluding=self.profile.concluding)
 
     async def read_text(self, request: LogprobsRequest, stage: str) -> TextLogprobs:
         """Return the log-probabilities of a given text, which count as one call.
@@ -310,13 +313,16 @@ class AnswerState:
         last = self.accepted[-1].text if self.accepted else ""
         return self.profile.refuses(last) or self.profile.refuses(self.so_far.text)
 
+    @property
+    def must_conclude(self) -> bool:
+        """Whether the model is to be made to conclude its text, which has ended."""
+        concluded = self._end is AnswerEnd.ANSWER_PHRASE
+        return self.profile.concluding and not concluded and not self.refused
+
     def answer(self) -> Answer:
         assert self.end is not None
-        short = self._short_answer
-        if short is None:
-            short = self.profile.extract_answer(self.so_far.text) or ""
         return Answer(
-            answer=short,
+            answer=self._short() if self.profile.concluding else "",
             sentences=tuple(self.accepted),
             end=self.end,
             usage=self.budget.usage(),
@@ -326,9 +332,14 @@ class AnswerState:
             abstained=NOT_IN_DOCUMENTS if self.refused else None,
         )
 
+    def _short(self) -> str:
+        if self._short_answer is not None:
+            return self._short_answer
+        return self.profile.extract_answer(self.so_far.text) or ""
+
 
 def _profile_for(request: AnswerRequest, provenance: Provenance) -> PromptProfile:
-    profile = profile_of(provenance.prompt_profile).for_short_answers()
+    profile = profile_of(provenance.prompt_profile).in_form(request.answer)
     first = next(iter(request.messages), None)
     if first is None or first.role is not MessageRole.SYSTEM:
         return profile

@@ -39,7 +39,6 @@ from scaar.core.ports import CorpusCounts
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import (
     Abstention,
-    AnswerEnd,
     AnswerEvent,
     AnswerFinished,
     AnswerRequest,
@@ -184,7 +183,7 @@ async def _written(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
         async with aclosing(write_next(state)) as events:
             async for event in events:
                 yield event
-    if state.end is not AnswerEnd.ANSWER_PHRASE and not state.refused:
+    if state.must_conclude:
         yield await conclude(state)
 
 

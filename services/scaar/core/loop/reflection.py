@@ -19,7 +19,6 @@ from scaar.core.prompts.reflection import (
     RETRIEVAL,
 )
 from scaar.core.types import (
-    AnswerEnd,
     AnswerEvent,
     CandidatesScored,
     Moment,
@@ -37,7 +36,7 @@ async def reflect(state: AnswerState) -> AsyncGenerator[AnswerEvent, None]:
         async with aclosing(_segment(state, transcript)) as events:
             async for event in events:
                 yield event
-    if state.end is not AnswerEnd.ANSWER_PHRASE:
+    if state.must_conclude:
         conclusion = await transcript.conclude()
         yield state.accept(conclusion, transcript.evidence, concluding=True)
 

@@ -20,8 +20,10 @@ def _layout(question: str, passages: Sequence[str], examples: str) -> str:
     return f"{numbered(passages)}Question: {question}\nAnswer:"
 
 
-LAB = PromptProfile("lab", 1, _layout, rewriting=None)
-LAB_CHAT = PromptProfile("lab_chat", 1, _layout, rewriting=plain_rewriting)
+LAB = PromptProfile("lab", 1, _layout, trained_to_conclude=True, rewriting=None)
+LAB_CHAT = PromptProfile(
+    "lab_chat", 1, _layout, trained_to_conclude=True, rewriting=plain_rewriting
+)
 """The same layout, for the lab's model that was trained to rewrite questions."""
 _TAGS = DIALECTS[SearchDialect.SEARCH_R1]
 LAB_SEARCH = PromptProfile(
@@ -29,6 +31,7 @@ LAB_SEARCH = PromptProfile(
     1,
     _layout,
     forcing_phrase=_TAGS.forcing,
+    trained_to_conclude=True,
     stop=("\nQuestion:", _TAGS.query[0]),
     trained_dialect=SearchDialect.SEARCH_R1,
     answer_tags=_TAGS.answer,

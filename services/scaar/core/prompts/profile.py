@@ -10,7 +10,7 @@ from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.exemplars.general import GENERAL
 from scaar.core.prompts.rewriting import general_rewriting
 from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question, safe_system
-from scaar.core.types import Message, RetrievedPassage, SearchDialect
+from scaar.core.types import AnswerForm, Message, RetrievedPassage, SearchDialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,10 @@ class PromptProfile:
     """Whether the title precedes a passage whose text does not begin with it."""
     forcing_phrase: str = " So the answer is"
     """The text appended to an answer without conclusion, to make the model conclude."""
+    trained_to_conclude: bool = False
+    """Whether models with this profile conclude in every form of answer, as they were trained."""
+    concluding: bool = True
+    """Whether the answer ends with a conclusion (:meth:`in_form`)."""
     stop: tuple[str, ...] = ("\nQuestion:",)
     trained_dialect: SearchDialect | None = None
     """The dialect that models with this profile were trained on, which no prompt must explain."""
@@ -69,8 +73,13 @@ class PromptProfile:
         """Return the prompt after the text of the system, if there is one."""
         return f"{self.system}\n\n{prompt}" if self.system else prompt
 
-    def for_short_answers(self) -> Self:
-        """Return the profile that tells the model to end with the answer phrase."""
+    def in_form(self, form: AnswerForm) -> Self:
+        """Return the profile of answers in a form.
+
+        In short form, it tells the model to end with the answer phrase.
+        """
+        if form is AnswerForm.TEXT and not self.trained_to_conclude:
+            return replace(self, concluding=False)
         return replace(self, system=" ".join(filter(None, (self.system, self.short))))
 
     def with_system(self, text: str) -> Self:
@@ -82,7 +91,12 @@ class PromptProfile:
         return bool(self.refusal) and _bare(sentence).startswith(_bare(self.refusal))
 
     def concludes(self, sentence: str) -> bool:
-        """Return whether a sentence of the model contains the answer phrase, or its opening tag."""
+        """Return whether a sentence of the model ends the answer with a conclusion.
+
+        It contains the answer phrase, or its opening tag; False if answers have no conclusion.
+        """
+        if not self.concluding:
+            return False
         if self.answer_tags:
             return self.answer_tags[0] in sentence
         return concludes(sentence)

@@ -35,6 +35,17 @@ class OnFailure(enum.StrEnum):
     """The draft of the sentence is accepted, and the sentence reports it in ``degraded``."""
 
 
+class AnswerForm(enum.StrEnum):
+    """The form of an answer."""
+
+    SHORT = "short"
+    """The text ends with a conclusion, which has the short answer; a model that does not conclude
+    is made to."""
+    TEXT = "text"
+    """The text as the model writes it, without a short answer. A model that was trained to conclude
+    answers as with ``short``."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
     """A question, and how to answer it.
@@ -56,6 +67,8 @@ class AnswerRequest:
     rewrite: Rewrite = Rewrite.AUTO
     logprobs: bool = False
     """Whether accepted sentences have their tokens with log-probabilities."""
+    answer: AnswerForm = AnswerForm.SHORT
+    """The form of the answer."""
     provenance_only: bool = False
     """Whether the stream ends after :class:`AnswerStarted`. It is no answer: no watch observes it,
     and it has no record."""
@@ -247,6 +260,7 @@ NOT_IN_DOCUMENTS = Abstention(0.0, 0.0, AbstentionReason.NOT_IN_DOCUMENTS)
 class Answer:
     """An answer: the short form, the whole text as sentences, the usage and the provenance.
 
+    ``answer`` is empty in the form ``text``, and if the model concludes nothing.
     ``passages`` are the passages that the sentences cite in ``passage_ids``, each once, in the
     order of their first citation. Texts longer than 10,000 characters are cut; with a sentence
     filter, they have the kept sentences only.
@@ -271,6 +285,11 @@ class Answer:
         The offsets of :class:`~scaar.core.types.SentenceAccepted` count in this text.
         """
         return "".join(sentence.text for sentence in self.sentences)
+
+    @property
+    def shown(self) -> str:
+        """What a reader is shown first: the short answer, or the whole text without one."""
+        return self.answer or self.text.strip()
 
     @property
     def degraded(self) -> bool:

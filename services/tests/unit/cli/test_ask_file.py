@@ -15,6 +15,7 @@ from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.types import (
     DEFAULT_POLICY,
+    AnswerForm,
     AnswerRequest,
     BudgetLimits,
     Filter,
@@ -148,7 +149,7 @@ def test_answers_of_earlier_versions_are_kept(tmp_path: Path, line: dict[str, An
 
 GERMAN = Filter("lang", ("en", "de"))
 AS_STORED = [{"field": "lang", "values": ["de", "en"]}]
-STORED = {"index": "lab", "filters": AS_STORED, "on_failure": "fail"}
+STORED = {"index": "lab", "filters": AS_STORED, "on_failure": "fail", "answer_form": "short"}
 
 
 @pytest.mark.parametrize(
@@ -162,6 +163,10 @@ STORED = {"index": "lab", "filters": AS_STORED, "on_failure": "fail"}
         (
             {"filters": (GERMAN,), "on_failure": OnFailure.ACCEPT_DRAFT},
             "on_failure is fail in the stored answer and accept_draft now",
+        ),
+        (
+            {"filters": (GERMAN,), "answer": AnswerForm.TEXT},
+            "answer_form is short in the stored answer and text now",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from scaar.cli.ask.trace import MARK, TracePrinter, usage_text
 from scaar.core.types import (
     NOT_IN_DOCUMENTS,
     Abstention,
+    AcceptedSentence,
     AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
@@ -156,12 +157,19 @@ def test_empty_results_queries_and_answers_are_shown(answered: list[AnswerEvent]
         [
             replace(built, query=replace(built.query, fell_back=True)),
             replace(found, passages=()),
-            AnswerFinished(replace(last.answer, answer="")),
+            AnswerFinished(replace(last.answer, answer="", sentences=())),
         ]
     )
     assert "(empty, replaced by the question)" in text
     assert "passages  none found" in text
     assert "answer  (none)" in text
+
+
+def test_an_answer_without_a_short_form_is_shown_as_a_whole(answered: list[AnswerEvent]) -> None:
+    last = answered[-1]
+    assert isinstance(last, AnswerFinished)
+    text = shown([AnswerFinished(replace(last.answer, answer=""))], width=200)
+    assert f"answer  {last.answer.text.strip()}" in text
 
 
 def test_a_long_passage_is_shown_by_its_beginning(answered: list[AnswerEvent]) -> None:
@@ -345,6 +353,7 @@ def test_an_abstention_is_shown_with_its_probability_and_limit(answered: list[An
 def test_an_answer_that_is_not_in_the_documents_says_so(answered: list[AnswerEvent]) -> None:
     *events, last = answered
     assert isinstance(last, AnswerFinished)
-    refused = replace(last.answer, answer="", abstained=NOT_IN_DOCUMENTS)
+    said = (AcceptedSentence(" The documents say nothing."),)
+    refused = replace(last.answer, answer="", sentences=said, abstained=NOT_IN_DOCUMENTS)
     text = shown([*events, AnswerFinished(refused)])
-    assert "answer  (none)\n! abstain  not in the documents" in text
+    assert "answer  The documents say nothing.\n! abstain  not in the documents" in text

@@ -33,6 +33,7 @@ from scaar.core.types import (
     AnswerDrafted,
     AnswerEvent,
     AnswerFinished,
+    AnswerForm,
     AnswerRequest,
     AnswerStarted,
     CandidatesScored,
@@ -498,6 +499,7 @@ class TestAsk:
         (asked,) = answerer.requests
         assert asked.question == HOSTILE
         assert asked.policy.overrides.theta == 0.4
+        assert asked.answer is AnswerForm.TEXT
         assert f'href="/answers/of-request/{asked.request_id}"' in page
         assert "<script>alert" not in page
         assert "<img" not in page

@@ -6,6 +6,7 @@ from scaar.core.prompts import profile_of
 from scaar.core.prompts.conclusion import concludes
 from scaar.core.prompts.instruct import REFUSAL
 from scaar.core.text.sentences import split_sentences
+from scaar.core.types import AnswerForm
 
 from .test_prompts import passages
 
@@ -67,7 +68,7 @@ def test_text_of_the_application_follows_that_of_the_profile() -> None:
 
 
 def test_a_short_answer_is_requested_before_the_question() -> None:
-    short = INSTRUCT.for_short_answers()
+    short = INSTRUCT.in_form(AnswerForm.SHORT)
     assert "So the answer is" in short.system
     assert "So the answer is" not in INSTRUCT.render(QUESTION, passages("Graz is old."))
-    assert profile_of("scaar").for_short_answers() == profile_of("scaar")
+    assert profile_of("scaar").in_form(AnswerForm.SHORT) == profile_of("scaar")
