@@ -19,7 +19,8 @@ class HubFile:
     revision: str = "main"
 
     def __str__(self) -> str:
-        return f"hf:{self.repository}/{self.file}"
+        revision = "" if self.revision == "main" else f"@{self.revision}"
+        return f"hf:{self.repository}/{self.file}{revision}"
 
 
 @dataclass(frozen=True, slots=True)

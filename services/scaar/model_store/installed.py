@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from scaar.core.errors import DataCorrupt
+from scaar.model_store.catalogue import entry_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,20 @@ class InstalledModel:
     """Whether the source or the catalogue states the digest; else it is that of the first file."""
     owned: bool
     """Whether the file was downloaded by scaar, so that removing the model deletes it."""
+
+    def is_here(self) -> bool:
+        """Return whether the file is in its place, whole; its content is not read."""
+        path = Path(self.path)
+        return path.is_file() and path.stat().st_size == self.size_bytes
+
+    def is_own(self) -> bool:
+        """Return whether the file is the user's own, which was named by its path."""
+        return self.source == self.path
+
+    def command(self) -> str:
+        """Return the command that gets the model again."""
+        wanted = self.name if entry_named(self.name) else f"{self.source} --name {self.name}"
+        return f"scaar models get {wanted}"
 
     @classmethod
     def read(cls, record: Path) -> Self:

@@ -1,4 +1,4 @@
-"""``scaar lab``: the fictional world of a seed as JSON lines, and servers of its model."""
+"""``scaar lab``: the fictional world of a seed as JSON lines, its models, and servers of one."""
 
 import enum
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import typer
 
 from scaar.cli.eval import options
 from scaar.cli.json_lines import print_json_lines
+from scaar.cli.lab.models import models
 from scaar.cli.lab.openai import openai
 from scaar.cli.lab.tgi import tgi
 from scaar.compose import LAB_SEED
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from scaar.lab.world import World
 
 app = typer.Typer(
-    help="Print the lab's fictional world, and serve its model.", no_args_is_help=True
+    help="Print the lab's fictional world and its models, and serve its model.",
+    no_args_is_help=True,
 )
 app.command()(tgi)
 app.command()(openai)
+app.command()(models)
 
 MAX_SEED = 2**31
 Seed = Annotated[int, typer.Option(metavar="S", min=0, max=MAX_SEED, help="Seed of the world.")]

@@ -1,1 +1,1 @@
-"""Commands that export models: for Triton and as sentence encoders."""
+"""Commands that get models, and export them for Triton and as sentence encoders."""

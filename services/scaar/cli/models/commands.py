@@ -1,66 +1,81 @@
-"""``scaar models``: the lab's models, with digests and training reports."""
+"""``scaar models``: the catalogue of models and those on this machine; exports of others."""
 
-import json
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import typer
 
 from scaar.cli.models.export import build_engine, export_encoder, export_scorer
-from scaar.cli.tables import Column, Format, Table, Value, print_table
-from scaar.core.distributions import lab_required
-from scaar.core.errors import DataCorrupt
-
-# A report is JSON.
-Json = Any
+from scaar.cli.models.get import get
+from scaar.cli.models.tables import model_table, print_model
+from scaar.cli.notes import print_notes
+from scaar.cli.tables import Format, print_table
+from scaar.compose import build_model_store
+from scaar.core.errors import ScaarError
+from scaar.runtime.disk import size_text
 
 app = typer.Typer(
-    help="List the lab's models; export and build others.",
+    help="Get, list, verify and remove models; export others.",
     invoke_without_command=True,
 )
-app.command("export-scorer")(export_scorer)
-app.command("build-engine")(build_engine)
-app.command("export-encoder")(export_encoder)
+app.command("get")(get)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the model.")]
 
 
 @app.callback()
 def models(context: typer.Context, output: Format = None) -> None:
-    """List the lab's models; export and build others.
+    """List the models of the catalogue and of this machine; get, verify and remove them."""
+    if context.invoked_subcommand is None:
+        list_models(output)
 
-    --format json prints the whole training report of each model, with its measurements.
+
+@app.command("list")
+def list_models(output: Format = None) -> None:
+    """List the models of the catalogue, and those on this machine with their size on disk."""
+    print_table(model_table(build_model_store().installed()), output)
+
+
+@app.command("show")
+def show(name: Name, output: Format = None) -> None:
+    """Print what is known of a model: its licence, its sources, its file."""
+    print_model(name, build_model_store().find(name), output)
+
+
+@app.command("verify")
+def verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Models. Default: all.")
+    ] = None,
+) -> None:
+    """Compare the files of models with their SHA-256.
+
+    A corrupt file is renamed, so that nothing uses it. The exit status is 1 if there is one.
     """
-    if context.invoked_subcommand is not None:
-        return
-    with lab_required("scaar models"):
-        from scaar.lab.models import SHIPPED_MODELS, model_folder
-    folders = {name: model_folder(name) for name in SHIPPED_MODELS}
-    reports = {name: _report(folder) for name, folder in folders.items()}
-    columns = (
-        Column("model", right=False),
-        Column("size_bytes", "size", lambda size: f"{float(str(size)) / 1e6:.1f} MB"),
-        Column("training_s", "training", lambda took: f"{float(str(took)) / 60:.0f} min"),
-        Column("seed"),
-        Column(
-            "model_sha256", "sha256 of model.onnx", lambda digest: f"{digest}"[:16], right=False
-        ),
-    )
-    rows = [_row(name, folders[name], report) for name, report in reports.items()]
-    records = [
-        {"model": name, "folder": str(folders[name]), **report} for name, report in reports.items()
-    ]
-    print_table(Table(columns, rows, records), output)
+    store = build_model_store()
+    failed = 0
+    for name in names or [model.name for model in store.installed()]:
+        try:
+            model = store.verify(name)
+        except ScaarError as error:
+            failed += 1
+            print_notes(f"scaar: {error}")
+        else:
+            origin = "published" if model.published else "first downloaded"
+            print(f"{name}: {model.path} is the file that was {origin}, SHA-256 {model.sha256}")
+    if failed:
+        raise typer.Exit(1)
 
 
-def _report(folder: Path) -> dict[str, Json]:
-    path = folder / "training_report.json"
-    try:
-        report: dict[str, Json] = json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError) as error:
-        raise DataCorrupt(f"{path}: the training report cannot be read") from error
-    return report
+@app.command("remove")
+def remove(name: Name) -> None:
+    """Remove a model: its file too, if scaar downloaded it."""
+    store = build_model_store()
+    model = store.installed_model(name)
+    freed = store.remove(name)
+    kept = "" if model.owned else f"; its file {model.path} was not downloaded by scaar and stays"
+    print(f"{name}: removed, {size_text(freed)} freed{kept}")
 
 
-def _row(name: str, folder: Path, report: dict[str, Json]) -> tuple[Value, ...]:
-    files: dict[str, str] = report["files"]
-    size = sum((folder / file).stat().st_size for file in files)
-    return name, size, report["seconds"], report["seed"], files["model.onnx"]
+app.command("export-scorer")(export_scorer)
+app.command("build-engine")(build_engine)
+app.command("export-encoder")(export_encoder)

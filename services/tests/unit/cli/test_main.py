@@ -258,14 +258,14 @@ def test_every_command_has_help(command: str) -> None:
     assert ran.err == ""
 
 
-def test_models_are_listed_with_digest_and_report() -> None:
-    models = run_scaar("models", "--format", "json").records
+def test_the_labs_models_are_listed_with_digest_and_report() -> None:
+    models = run_scaar("lab", "models", "--format", "json").records
     assert [model["model"] for model in models] == [*SHIPPED_MODELS]
     for model in models:
         assert (Path(model["folder"]) / "model.onnx").is_file()
         assert len(model["files"]["model.onnx"]) == 64
         assert model["measured"]
-    text = run_scaar("models").out
+    text = run_scaar("lab", "models").out
     for model in models:
         assert model["files"]["model.onnx"][:16] in text
 

@@ -48,7 +48,7 @@ def test_a_missing_library_is_an_error_that_names_its_extra() -> None:
     [
         (("demo",), "scaar demo needs the lab's world and models: install scaar-lab"),
         (("ask", "x"), "a generator without SCAAR_GENERATOR_MODEL needs the lab's world"),
-        (("models",), "scaar models needs the lab's world"),
+        (("lab", "models"), "scaar lab needs the lab's world"),
         (("lab", "world"), "scaar lab needs the lab's world"),
         (("index", "build", "x", "--lab"), "--lab needs the lab's world"),
         (("dataset", "show", "lab"), "the data set lab needs the lab's world"),

@@ -43,7 +43,7 @@ def test_a_missing_model_names_the_command_that_gets_it(store: ModelStore, tmp_p
     with pytest.raises(NotFound, match=message):
         store.resolve("smollm2-135m")
     _install(store, "mine", tmp_path / "deleted.gguf")
-    with pytest.raises(NotFound, match=r"run scaar models get hf:a/b/c\.gguf$"):
+    with pytest.raises(NotFound, match=r"run scaar models get hf:a/b/c\.gguf --name mine$"):
         store.resolve("mine")
 
 
