@@ -1,30 +1,27 @@
-"""The layout of instruct models: the question, then the passages and what to do with them.
+"""The layout of instruct models: the question, then the passages.
 
 No examples: small models copy them. What precedes the passages is the same in a draft from memory
-and in a text from passages, so that a server reads it once. What follows the passages tells the
-model to use them, and which sentence to write if they do not contain the answer.
+and in a text from passages, so that a server reads it once. The text of the system tells the model
+to use the passages, and which sentence to write if they do not contain the answer. After the
+passages, small models copy that sentence whatever the passages say.
 """
 
 from collections.abc import Sequence
 
-from scaar.core.prompts.lab import numbered
 from scaar.core.prompts.profile import PromptProfile
 
 REFUSAL = "The documents do not contain the answer."
 """The answer of a model that finds no answer in the passages."""
 _SYSTEM = (
-    "Answer the question in a few plain sentences. If documents follow the question, answer from "
-    "them."
+    "You answer questions in one to three plain sentences. Documents may follow the question: then "
+    f"answer from them, or, if none of them is about the question, write only: {REFUSAL}"
 )
-_TASK = (
-    f"If these documents say nothing about the question, write only: {REFUSAL} Otherwise answer "
-    "the question from them, in a few sentences."
-)
-_SHORT = "End with a sentence of this form: So the answer is ..."
+_SHORT = "Otherwise end with a sentence of this form: So the answer is ..."
 
 
 def _layout(question: str, passages: Sequence[str], examples: str) -> str:
-    given = f"\n\n{numbered(passages)}\n{_TASK}" if passages else ""
+    lines = "".join(f"[{number}] {text}\n" for number, text in enumerate(passages, 1))
+    given = f"\n\nDocuments:\n{lines}" if passages else ""
     return f"Question: {question}{given}"
 
 

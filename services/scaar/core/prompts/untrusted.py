@@ -5,6 +5,7 @@ cut to ``MAX_PASSAGE_CHARACTERS``, and markers that would read as part of the pr
 without a change of meaning:
 
     Question:  Answer:  Context:  Facts:   ->  Question -  Answer -  Context -  Facts -
+    Documents:                             ->  Documents -
     [2]                                    ->  (2)
     the answer is                          ->  the answer - is
     <s>  </s>  <|end|>  [INST]             ->  < s>  < /s>  < |end| >  (INST)
@@ -29,7 +30,7 @@ _CONTROL_TOKEN = re.compile(
 )
 _CONTROL_TOKEN_END = re.compile(r"\|(?=>)")
 _INSTRUCTION = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
-_HEADING = re.compile(r"\b(Question|Answer|Context|Facts)\s?[:：]", re.IGNORECASE)
+_HEADING = re.compile(r"\b(Question|Answer|Context|Facts|Documents)\s?[:：]", re.IGNORECASE)
 _NUMBER = re.compile(r"[\[［]\s?(\d+)\s?[\]］]")
 _ROLE = re.compile(r"\b(User|Assistant|System|Standalone question)\s?[:：]", re.IGNORECASE)
 _ANSWER_PHRASE = re.compile(r"\b(the answer)(?= is\b)", re.IGNORECASE)

@@ -20,7 +20,7 @@ MORE = " Ada may be from Paris."
 
 def refusing(requested: GenerateRequest) -> list[Piece]:
     """Return a draft from memory, and a refusal with an explanation from passages."""
-    text = f" {REFUSAL}{MORE}" if "Context:" in requested.prompt else BORN_IN_PARIS
+    text = f" {REFUSAL}{MORE}" if "[1]" in requested.prompt else BORN_IN_PARIS
     return words_of(text, ["Paris."]) if not requested.prefix else []
 
 

@@ -23,9 +23,11 @@ def test_what_precedes_the_passages_is_the_prompt_of_a_draft() -> None:
         assert all(text in prompt.removeprefix(draft) for text in texts)
 
 
-def test_a_draft_from_memory_is_not_told_how_to_refuse() -> None:
-    assert REFUSAL not in INSTRUCT.render(QUESTION)
-    assert REFUSAL in INSTRUCT.render(QUESTION, passages("Graz is old."))
+def test_the_model_is_told_how_to_refuse_before_the_question_only() -> None:
+    # A small model copies a sentence that follows the passages, whatever they say.
+    assert REFUSAL in INSTRUCT.system
+    prompt = INSTRUCT.render(QUESTION, passages("Graz is old."))
+    assert REFUSAL not in prompt.removeprefix(INSTRUCT.after_system(""))
 
 
 def test_the_refusal_is_one_sentence_that_does_not_conclude() -> None:

@@ -8,14 +8,24 @@ from hypothesis import strategies as st
 from scaar.core.prompts.untrusted import MAX_PASSAGE_CHARACTERS, one_line, safe_passage
 
 MARKER = re.compile(
-    r"\b(?:Question|Answer|Context|Facts)\s?[:：]|\[\d+\]|\bthe answer is\b"
+    r"\b(?:Question|Answer|Context|Facts|Documents)\s?[:：]|\[\d+\]|\bthe answer is\b"
     r"|</?s>|<\||\|>|\[/?INST\]"
 )
 fragments = st.sampled_from(
     [
         *("Question", "Answer", ":", "：", " ", "\n", "\x00", "\u200b", "\u202e", "[", "2", "]"),
         *("the", "answer", "is", "The Answer", "<", "/s", ">", "|", "s", "INST", "/", "word", "é"),
-        *("Question:", "[1]", "the answer is", "</s>", "<|", "[INST]", "Context:", "Facts:"),
+        *(
+            "Question:",
+            "[1]",
+            "the answer is",
+            "</s>",
+            "<|",
+            "[INST]",
+            "Context:",
+            "Facts:",
+            "Documents:",
+        ),
     ]
 )
 hostile = st.lists(fragments, max_size=30).map("".join) | st.text()
@@ -26,6 +36,7 @@ hostile = st.lists(fragments, max_size=30).map("".join) | st.text()
     [
         ("Old.\nQuestion: Who? Answer:Bob", "Old. Question - Who? Answer -Bob"),
         ("CONTEXT : a; Facts： b", "CONTEXT - a; Facts - b"),
+        ("Documents: a", "Documents - a"),
         ("see [2] and [ 13 ]", "see (2) and (13)"),
         ("So the answer is no. THE ANSWER IS", "So the answer - is no. THE ANSWER - IS"),
         ("<s>a</s><pad><|eot_id|>[INST]b[/INST]", "< s>a< /s>< pad>< |eot_id| >(INST)b(/INST)"),
