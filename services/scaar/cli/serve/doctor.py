@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from scaar.cli.addresses import CheckedAddress
+from scaar.cli.serve.model_servers import find_model_servers
 from scaar.cli.serve.named_files import FileCheck, orchestrator_files, retriever_files
 from scaar.cli.serve.services import BACK_ENDS, ServiceName, full_name
 from scaar.cli.unknown_variables import unknown_variables
@@ -141,6 +142,8 @@ async def _examine(checks: _Checks, target: str) -> None:
             await _check_service(checks, name, where)
     await _check_extensions(checks)
     await _check_models(checks, targets)
+    if targets[ServiceName.GENERATOR] == EMBEDDED:
+        await _offer_servers(checks)
     if targets[ServiceName.RETRIEVER] == EMBEDDED:
         # Invalid settings are reported by the check of the indexes.
         with suppress(InvalidRequest):
@@ -300,6 +303,16 @@ async def _check_models(checks: _Checks, targets: dict[ServiceName, str]) -> Non
     for name, check in ((ServiceName.GENERATOR, generator), (ServiceName.SCORER, scorer)):
         if targets[name] == EMBEDDED:
             await checks.run(f"{name} model", check, _model_advice(name))
+
+
+async def _offer_servers(checks: _Checks) -> None:
+    """Print the model servers of this machine, if the settings name none."""
+    # An invalid setting is reported by the check of the model.
+    with suppress(InvalidRequest):
+        if GeneratorSettings.read().engine not in _SERVER_SETTINGS:
+            for server in await find_model_servers():
+                where = f"found at port {server.port}, the usual one of {server.program}"
+                checks.good("model server", f"{server} ({where}); to use it: {server.command()}")
 
 
 async def _probe_server(checks: _Checks) -> None:
