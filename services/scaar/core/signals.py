@@ -97,7 +97,11 @@ def _of_entropies(measure: Callable[[Sequence[float]], float], material: _Materi
 
 
 def _weighted(material: _Material) -> float | None:
-    return material.evidence.weighted_surprisal if material.evidence.contributions else None
+    return (
+        material.evidence.weighted_surprisal
+        if material.evidence.contributions is not None
+        else None
+    )
 
 
 def _of_counts(field: Literal["counts", "together"], material: _Material) -> float | None:

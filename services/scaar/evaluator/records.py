@@ -90,6 +90,8 @@ class Decision:
     """The decision whether to retrieve, by reflection tokens; None under other policies."""
     scored: CandidatesScored | None = None
     """The candidates of the sentence, if it was chosen from several."""
+    without_contributions: bool = False
+    """Whether the draft was judged without contributions."""
 
 
 @dataclass(frozen=True, slots=True)

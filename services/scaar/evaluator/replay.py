@@ -71,6 +71,7 @@ def _decided(
             retrieving=retrieving or decision.query is not None,
             score=decision.score,
             signals=decision.signals,
+            without_contributions=decision.without_contributions,
         )
     if decision.weighed is not None:
         yield decision.weighed

@@ -44,6 +44,8 @@ def _lines(event: AnswerEvent) -> Iterator[str]:
             )
         case SentenceJudged():
             yield f"Sentence {event.sentence + 1}, draft: {event.text.strip()!r}."
+            if event.without_contributions:
+                yield "  The scorer cannot read the draft: it is judged without contributions."
             yield f"  {_judgement(event)}"
         case SearchRequested():
             yield f"The model requested the search {event.query!r}: {event.decision}."

@@ -12,7 +12,12 @@ from scaar.core.policies.checks import check_policy
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.policies.requirements import trigger_evidence
 from scaar.core.queries import build_query
-from scaar.core.queries.draft_words import masked_words, query_words, uses_draft
+from scaar.core.queries.draft_words import (
+    masked_words,
+    query_words,
+    uses_draft,
+    without_contributions,
+)
 from scaar.core.records import (
     AnswerRecord,
     ExplainedDraft,
@@ -194,13 +199,16 @@ def _with_query(
     if not uses_draft(policy.query.formulation):
         return explained
     words = masked_words(explained.judged.words, policy.mask_below)
-    request = QueryRequest(draft.question, policy.query, words, draft.accepted, read=draft.read)
+    settings = policy.query
+    if draft.judged.without_contributions:
+        settings = without_contributions(settings)
+    request = QueryRequest(draft.question, settings, words, draft.accepted, read=draft.read)
     try:
         query = build_query(request)
     except InvalidRequest:
         # The contributions are not recorded.
         return explained
-    found = query_words(words, query, policy.query)
+    found = query_words(words, query, settings)
     return replace(explained, query=query, query_words=found.words, query_cut_off=found.cut_off)
 
 
@@ -331,6 +339,8 @@ _OF_TEXT = frozenset({EvidenceKind.WORD_CLASSES})
 def _contributions(
     judged: SentenceJudged, policy: EffectivePolicy, units: int
 ) -> tuple[float, ...]:
+    if judged.without_contributions:
+        return ()
     found = [word.contribution for word in judged.words]
     known = tuple(each for each in found if each is not None)
     if len(known) != units:

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from scaar.core.types.scoring import MAX_WORDS_OF_SCORING
 from scaar.runtime.settings import ServiceSettings, Target, settings_of
-from scaar.scorer.validation import MAX_WORDS_OF_CALL
 
 
 class ScorerSettings(ServiceSettings):
@@ -46,7 +46,7 @@ class ScorerSettings(ServiceSettings):
     ``bucket`` (64, 128, 256 or 512 tokens, or the model's maximum). Use ``bucket`` for hardware
     that needs few different shapes; it computes up to twice as much."""
 
-    max_queued_pairs: int = Field(default=8192, ge=MAX_WORDS_OF_CALL, le=1_000_000)
+    max_queued_pairs: int = Field(default=8192, ge=MAX_WORDS_OF_SCORING, le=1_000_000)
     """Maximum number of text pairs that wait for a batch; for ``triton``, of pairs in progress. A
     call that would exceed the limit is rejected with RESOURCE_EXHAUSTED."""
 

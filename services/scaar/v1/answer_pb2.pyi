@@ -432,6 +432,7 @@ class Usage(_message.Message):
     SEARCHES_FIELD_NUMBER: _builtins.int
     THINKING_TOKENS_FIELD_NUMBER: _builtins.int
     UNCOUNTED_CALLS_FIELD_NUMBER: _builtins.int
+    UNSCORED_SENTENCES_FIELD_NUMBER: _builtins.int
     retrievals: _builtins.int
     """Number of retriever calls, at least 0."""
     llm_calls: _builtins.int
@@ -460,6 +461,10 @@ class Usage(_message.Message):
     """Number of language model calls whose server did not report prompt tokens, at least 0.
     prompt_tokens lacks the tokens of these calls.
     """
+    unscored_sentences: _builtins.int
+    """Number of drafts that were judged without contributions, because the scorer cannot read them, at
+    least 0.
+    """
     def __init__(
         self,
         *,
@@ -474,10 +479,11 @@ class Usage(_message.Message):
         searches: _builtins.int = ...,
         thinking_tokens: _builtins.int = ...,
         uncounted_calls: _builtins.int = ...,
+        unscored_sentences: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms", "searches", b"searches", "thinking_tokens", b"thinking_tokens", "uncounted_calls", b"uncounted_calls"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms", "searches", b"searches", "thinking_tokens", b"thinking_tokens", "uncounted_calls", b"uncounted_calls", "unscored_sentences", b"unscored_sentences"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -930,6 +936,7 @@ class SentenceJudged(_message.Message):
     RETRIEVING_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     SIGNALS_FIELD_NUMBER: _builtins.int
+    WITHOUT_CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
     """Position of the sentence, from 0."""
     text: _builtins.str
@@ -946,6 +953,12 @@ class SentenceJudged(_message.Message):
     """The value of the threshold theta at which the decision for this sentence changes. Unset if the
     decision is the same at every theta: the sentence is uncertain if a probability or an entropy is
     missing, and certain if no word can trigger.
+    """
+    without_contributions: _builtins.bool
+    """Whether the draft was judged without contributions, because the scorer cannot read it: a word
+    alone is longer than the scorer's limits. Every word then counts as one that contributes nothing,
+    so that policy scaar judges as flare does, and a query that ranks words by contribution has all
+    confident words. False for policies that use no contributions.
     """
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.JudgedWord]:
@@ -970,10 +983,11 @@ class SentenceJudged(_message.Message):
         retrieving: _builtins.bool = ...,
         score: _builtins.float | None = ...,
         signals: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
+        without_contributions: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "score", b"score", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "retrieving", b"retrieving", "score", b"score", "sentence", b"sentence", "signals", b"signals", "text", b"text", "trigger", b"trigger", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "retrieving", b"retrieving", "score", b"score", "sentence", b"sentence", "signals", b"signals", "text", b"text", "trigger", b"trigger", "without_contributions", b"without_contributions", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__score: _TypeAlias = _typing.Literal["score"]  # noqa: Y015
     _WhichOneofArgType__score: _TypeAlias = _typing.Literal["_score", b"_score"]  # noqa: Y015

@@ -60,8 +60,9 @@ class SentenceToScore(_message.Message):
     def words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The words in text order with their punctuation: 1 to 256 words, at most 8,000 characters
         including the spaces between them. INVALID_ARGUMENT for another number of words or characters,
-        for an empty word, for a word with white space, and for a sentence that exceeds the model's
-        context.
+        for an empty word, for a word with white space, and for a word that exceeds the model's context
+        alone. A sentence that exceeds it is scored in windows: the contribution of a word is that in the
+        window of whole words around it.
         """
 
     def __init__(

@@ -163,6 +163,11 @@ class TracePrinter:
         width = self._console.width - LABEL_WIDTH
         for line in _word_rows(event.words, width, contributions=self._contributions):
             self._console.print(Text.assemble(" " * LABEL_WIDTH, line))
+        if event.without_contributions:
+            self._labelled(
+                "! unscored",
+                "[yellow]the scorer cannot read this draft: it is judged without contributions[/]",
+            )
         if event.trigger is None:
             sure = "sentence" if self._as_a_whole else "every word"
             self._labelled("", f"[dim]{sure} is certain enough: accepted[/]")
@@ -275,6 +280,11 @@ def usage_text(usage: Usage) -> str:
         _count(usage.generated_tokens, "generated token"),
         *([thinking] if usage.thinking_tokens else []),
         prompt,
+        *(
+            [f"{_count(usage.unscored_sentences, 'sentence')} unscored"]
+            if usage.unscored_sentences
+            else []
+        ),
         f"{usage.latency_ms:.0f} ms",
     ]
     return ", ".join(parts)

@@ -32,8 +32,9 @@ class Evidence:
 
     The fields after the tokens are named by their :class:`~scaar.core.types.EvidenceKind`, and None
     if neither trigger nor query needs them. ``contributions`` and ``word_classes`` have one value
-    per word. ``attention`` has a row for each token of the draft, and of the text after it if the
-    attention spans that too. ``own_attention`` is what tokens receive; their spans count from the
+    per word; ``contributions`` are empty if the scorer cannot read the draft. ``attention`` has a
+    row for each token of the draft, and of the text after it if the attention spans that too.
+    ``own_attention`` is what tokens receive; their spans count from the
     start of the draft. ``context`` is set for the drafts of an answer.
     """
 
@@ -52,14 +53,21 @@ class Evidence:
         return word_probabilities(self.words, self.tokens)
 
     @property
+    def unscored(self) -> bool:
+        """Whether the scorer cannot read the draft, so that it has no contributions."""
+        return self.contributions == ()
+
+    @property
     def known_contributions(self) -> tuple[float, ...]:
-        """The contribution r of every word, in [0, 1].
+        """The contribution r of every word, in [0, 1]; 0 for each if the draft is unscored.
 
         Raises:
             ScaarError: contributions are missing, too few, too many or not numbers.
         """
         if self.contributions is None:
             raise ScaarError("this trigger needs the contribution of every word")
+        if self.unscored:
+            return (0.0,) * len(self.words)
         if len(self.contributions) != len(self.words):
             counts = f"{len(self.contributions)} contributions were scored"
             raise ScaarError(f"{counts} for {len(self.words)} words")
@@ -68,7 +76,7 @@ class Evidence:
     @property
     def carried_contributions(self) -> tuple[float | None, ...]:
         """The contribution of every word for queries and events; None for words without a score."""
-        return (None,) * len(self.words) if self.contributions is None else self.known_contributions
+        return self.known_contributions if self.contributions else (None,) * len(self.words)
 
     @property
     def known_counts(self) -> SentenceCounts:

@@ -79,11 +79,10 @@ class Sources:
         async with self.budget.within(self.stage, Part.GENERATION):
             return sound(await self.generator.attend(request), request.attention)
 
-    async def score(self, request: ScoreRequest) -> tuple[float, ...]:
-        """Return the contribution of every word of a sentence."""
+    async def score(self, requests: Sequence[ScoreRequest]) -> tuple[tuple[float, ...], ...]:
+        """Return the contribution of every word of every request."""
         async with self.budget.within(self.stage, Part.SCORING):
-            (contributions,) = await self.scorer.score_contributions([request])
-        return contributions
+            return await self.scorer.score_contributions(requests)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ class Budget:
         self._generated_tokens = 0
         self._thinking_tokens = 0
         self._uncounted_calls = 0
+        self._unscored_sentences = 0
         self._tokens_read = 0
         self._waited = dict.fromkeys(Part, 0.0)
 
@@ -80,6 +81,10 @@ class Budget:
     def count_retrieval(self, *, searches: int = 1) -> None:
         self._retrievals += 1
         self._searches += searches
+
+    def count_unscored(self) -> None:
+        """Count a draft that was judged without contributions."""
+        self._unscored_sentences += 1
 
     def count_token(self) -> None:
         """Count a generated token that was read."""
@@ -109,6 +114,7 @@ class Budget:
             searches=self._searches,
             thinking_tokens=self._thinking_tokens,
             uncounted_calls=self._uncounted_calls,
+            unscored_sentences=self._unscored_sentences,
         )
 
     @asynccontextmanager

@@ -45,7 +45,7 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
     if Moment.UNCERTAIN_DRAFT in state.plan.moments and draft.text.strip() and not concluded:
         judged = await _judged(state, draft)
         if judged is not None:
-            yield (event := _judgement_event(state, draft, judged.judgement))
+            yield (event := _judgement_event(state, draft, judged))
             found: tuple[RetrievedPassage, ...] = ()
             if event.retrieving:
                 await state.writer.stop()
@@ -85,6 +85,8 @@ async def _judged(state: AnswerState, sentence: Sentence) -> Judged | None:
         judged = await state.or_degraded(partial(judge, draft, state.policy, sources), stage)
         if judged is not None and state.shadow is not None:
             await state.shadow.compare(draft, judged, sources)
+    if judged is not None and judged.unscored:
+        state.budget.count_unscored()
     return judged
 
 
@@ -132,7 +134,8 @@ def _kept_prefix(state: AnswerState, draft: Sentence, judgement: Judgement) -> S
     return draft.up_to(len(before)) if before else None
 
 
-def _judgement_event(state: AnswerState, draft: Sentence, judgement: Judgement) -> SentenceJudged:
+def _judgement_event(state: AnswerState, draft: Sentence, judged: Judged) -> SentenceJudged:
+    judgement = judged.judgement
     return SentenceJudged(
         sentence=state.index,
         text=draft.text,
@@ -141,4 +144,5 @@ def _judgement_event(state: AnswerState, draft: Sentence, judgement: Judgement) 
         retrieving=judgement.trigger is not None and state.can_retrieve,
         score=judgement.score,
         signals=judgement.signals,
+        without_contributions=judged.unscored,
     )

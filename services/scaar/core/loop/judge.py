@@ -17,10 +17,14 @@ from scaar.core.types import AttendedWord, AttendRequest, EffectivePolicy, Word
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judged draft. ``attended`` is for queries by attention."""
+    """A judged draft. ``attended`` is for queries by attention.
+
+    ``unscored`` is whether the draft has no contributions because the scorer cannot read it.
+    """
 
     judgement: Judgement
     attended: tuple[AttendedWord, ...] = ()
+    unscored: bool = False
 
 
 async def judge(draft: Draft, policy: EffectivePolicy, sources: Sources) -> Judged:
@@ -30,8 +34,9 @@ async def judge(draft: Draft, policy: EffectivePolicy, sources: Sources) -> Judg
     judgement = TRIGGERS[policy.trigger].judge(evidence, policy)
     judgement = replace(judgement, signals=signals_of(evidence))
     if judgement.trigger is None or not attends(policy.query.formulation):
-        return Judged(judgement)
-    return Judged(judgement, await _attended(draft, policy, judgement, evidence, sources))
+        return Judged(judgement, unscored=evidence.unscored)
+    attended = await _attended(draft, policy, judgement, evidence, sources)
+    return Judged(judgement, attended, unscored=evidence.unscored)
 
 
 async def is_uncertain(draft: Draft, policy: EffectivePolicy, sources: Sources) -> bool:

@@ -9,7 +9,7 @@ from scaar.core.loop.budget import Part
 from scaar.core.loop.judge import Judged
 from scaar.core.prompts.pseudo_passage import passage_prompt
 from scaar.core.queries import FORMULATIONS
-from scaar.core.queries.draft_words import masked_words
+from scaar.core.queries.draft_words import masked_words, without_contributions
 from scaar.core.text.fusion import depth_of, fuse_by
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
@@ -77,6 +77,8 @@ async def _build_query(state: AnswerState, judged: Judged | None, stage: str) ->
     settings = state.policy.query
     if not judged and not state.accepted:
         settings = _question_only(settings)
+    if judged is not None and judged.unscored:
+        settings = without_contributions(settings)
     passage, rule = "", FORMULATIONS[settings.formulation]
     if rule.uses_passage:
         passage = await _write_passage(state)

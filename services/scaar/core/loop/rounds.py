@@ -91,6 +91,8 @@ async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | N
     judged = await state.or_degraded(partial(judge, draft, state.policy, sources), stage)
     if judged is None:
         return None
+    if judged.unscored:
+        state.budget.count_unscored()
     judgement = judged.judgement
     return SentenceJudged(
         sentence=0,
@@ -100,4 +102,5 @@ async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | N
         retrieving=retrieving and judgement.trigger is not None,
         score=judgement.score,
         signals=judgement.signals,
+        without_contributions=judged.unscored,
     )

@@ -40,6 +40,16 @@ def masked_words(words: tuple[JudgedWord, ...], below: float | None) -> tuple[Ju
     return tuple(replace(each, uncertain=(each.probability or 0.0) < below) for each in words)
 
 
+def without_contributions(settings: QuerySettings) -> QuerySettings:
+    """Return the settings for a draft without contributions: a query of its confident words.
+
+    A formulation that does not need contributions stays.
+    """
+    if EvidenceKind.CONTRIBUTIONS not in FORMULATIONS[settings.formulation].needs:
+        return settings
+    return replace(settings, formulation="current_sentence")
+
+
 def uses_draft(formulation: str) -> bool:
     """Return whether a formulation chooses among the words of the draft by their judgement."""
     rule = FORMULATIONS.get(formulation)

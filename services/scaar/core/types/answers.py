@@ -145,6 +145,8 @@ class Usage:
     """Tokens that the model generated as thoughts before its text; not in ``generated_tokens``."""
     uncounted_calls: int = 0
     """Calls whose model server did not report the prompt tokens, which ``prompt_tokens`` lacks."""
+    unscored_sentences: int = 0
+    """Drafts that were judged without contributions, because the scorer cannot read them."""
 
 
 @dataclass(frozen=True, slots=True)

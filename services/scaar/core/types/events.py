@@ -86,6 +86,9 @@ class SentenceJudged:
     signals: Mapping[str, float] = field(default_factory=dict)
     """The signals of the draft by name (:mod:`scaar.core.signals`), as far as the evidence that
     the policy needs provides them."""
+    without_contributions: bool = False
+    """Whether the scorer cannot read the draft, so that every word counts as one that contributes
+    nothing, and the query has all confident words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,15 @@
 
 from dataclasses import dataclass
 
+MAX_SCORED_WORDS = 256
+"""Maximum number of words of a sentence to score."""
+MAX_SCORED_CHARACTERS = 8_000
+"""Maximum length of a question and of a sentence to score. Both are tokenized once per word."""
+MAX_WORDS_OF_SCORING = 4_096
+"""Maximum number of words of a call."""
+MAX_CHARACTERS_OF_SCORING = 524_288
+"""Maximum length of all questions and sentences of a call."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:

@@ -107,6 +107,7 @@ class _Decisions:
                     score=event.score,
                     trigger=event.trigger,
                     signals=event.signals,
+                    without_contributions=event.without_contributions,
                 )
             case QueryBuilt():
                 self._add(event.sentence, query=event.query)

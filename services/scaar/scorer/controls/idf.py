@@ -13,11 +13,12 @@ from math import log
 from scaar.core.controls import Control, controlled_name
 from scaar.core.distributions import library_required
 from scaar.core.types import ScorerDescription, ScoreRequest
-from scaar.scorer.validation import MAX_CHARACTERS, check_requests
+from scaar.core.types.scoring import MAX_SCORED_CHARACTERS
+from scaar.scorer.validation import check_requests
 
 MIN_FREQUENCY = 1e-9
 """Minimum frequency, also used for rarer and unknown words."""
-_MAX_PAIR = 2 * (2 * MAX_CHARACTERS + 1)
+_MAX_PAIR = 2 * (2 * MAX_SCORED_CHARACTERS + 1)
 
 Frequency = Callable[[str], float]
 """Returns the relative frequency of a word in a language, 0 for an unknown word."""

@@ -126,7 +126,17 @@ class ScorerConformance:
             await scorer.score_contributions((ScoreRequest("Where?", ("in",) * 256),) * 17)
         assert [each.field for each in caught.value.violations] == ["sentences"]
 
-    async def test_a_sentence_too_long_for_the_model_is_refused(
+    async def test_every_word_of_a_sentence_too_long_for_the_model_has_a_contribution(
+        self, scorer: ContributionScorer
+    ) -> None:
+        # No more characters than a sentence may have, and no model reads them with 512 tokens.
+        long = ScoreRequest("Who did what, and when?", ("incomprehensibilities,",) * 256)
+        found, good = await scorer.score_contributions((long, _GOOD))
+        assert len(found) == 256
+        assert all(0 <= score <= 1 for score in found)
+        self._assert_same([good], await scorer.score_contributions((_GOOD,)))
+
+    async def test_a_word_too_long_for_the_model_is_refused(
         self, scorer: ContributionScorer
     ) -> None:
         most = (await scorer.describe_model()).max_pair_tokens

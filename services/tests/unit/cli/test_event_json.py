@@ -39,7 +39,8 @@ def test_every_event_has_its_name_and_its_fields(answered: list[AnswerEvent]) ->
     assert event_names(answered) == names
     judged = json.loads(event_line(answered[3]))
     assert list(judged) == [
-        *("event", "sentence", "text", "words", "trigger", "retrieving", "score", "signals")
+        *("event", "sentence", "text", "words", "trigger", "retrieving", "score", "signals"),
+        "without_contributions",
     ]
     assert judged["words"][1] == {
         "text": "[Paris].",

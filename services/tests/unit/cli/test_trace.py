@@ -134,6 +134,13 @@ def test_a_certain_sentence_is_shown_as_accepted() -> None:
     assert MARK not in text
 
 
+def test_a_draft_without_contributions_is_marked() -> None:
+    judged = SentenceJudged(0, "Ada.", (), None, retrieving=False, without_contributions=True)
+    assert "! unscored  the scorer cannot read this draft" in shown([judged], width=120)
+    usage = Usage(0, 1, 1, 1, 0.4, unscored_sentences=1)
+    assert "1 prompt token, 1 sentence unscored, 0 ms" in usage_text(usage)
+
+
 def test_a_trigger_after_the_budget_is_used_up_says_so(answered: list[AnswerEvent]) -> None:
     judged = answered[3]
     assert isinstance(judged, SentenceJudged)

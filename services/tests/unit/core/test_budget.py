@@ -129,3 +129,9 @@ def test_calls_without_a_count_of_their_prompt_and_thoughts_are_counted_apart() 
     usage = budget.usage()
     assert (usage.llm_calls, usage.uncounted_calls, usage.prompt_tokens) == (2, 1, 7)
     assert (usage.generated_tokens, usage.thinking_tokens) == (6, 30)
+
+
+def test_drafts_without_contributions_are_counted() -> None:
+    budget = Budget(LIMITS, Clock(0.0))
+    budget.count_unscored()
+    assert budget.usage().unscored_sentences == 1

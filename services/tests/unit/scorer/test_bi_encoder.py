@@ -7,6 +7,7 @@ import pytest
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.core.loop.contribution import leave_one_out
+from scaar.core.text.windows import windows_of
 from scaar.core.types import ScoreRequest
 from scaar.encoders.sentence_encoder import SentenceEncoder
 from scaar.scorer.engines.bi_encoder import open_bi_encoder
@@ -86,8 +87,25 @@ async def test_a_question_too_long_for_the_model_is_truncated_at_its_front(score
     np.testing.assert_allclose(found, by_cosine(vectors, "b c", SHORT.words), atol=1e-6)
 
 
-async def test_the_error_of_a_sentence_too_long_for_the_model_names_the_limit(scorer):
-    with pytest.raises(InvalidRequest, match="at most 40 tokens") as refused:
+async def test_a_sentence_too_long_for_the_model_is_scored_in_windows(
+    sentence_encoder_folder, scorer, vectors
+):
+    words = tuple("abcdefghijklmnopqrstuvwxyz" * 2)
+    reader = open_bi_encoder(sentence_encoder_folder, threads=1)
+
+    def fits(start, stop):
+        text = " ".join(("Q", *words[start:stop]))
+        return len(reader.read([(text, "")])[0]) <= 40
+
+    (found,) = await scorer.score_contributions([ScoreRequest("Q", words)])
+    for at in windows_of(len(words), fits):
+        expected = by_cosine(vectors, "Q", words[at.start : at.stop])
+        own = expected[at.first - at.start : at.last - at.start]
+        np.testing.assert_allclose(found[at.first : at.last], own, atol=1e-6)
+
+
+async def test_the_error_of_a_word_too_long_for_the_model_names_the_limit(scorer):
+    with pytest.raises(InvalidRequest, match="pairs of 40 tokens") as refused:
         await scorer.score_contributions([SHORT, ScoreRequest("When?", ("x" * 60, "y"))])
     assert refused.value.violations[0].field == "sentences[1].words"
 

@@ -8,6 +8,7 @@ import pytest
 
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound, Overloaded, ScaarError
 from scaar.core.loop.contribution import leave_one_out
+from scaar.core.text.windows import windows_of
 from scaar.core.types import ScoreRequest
 from scaar.encoders.cross_encoder import TokenPair, open_cross_encoder
 from scaar.lab.training.cross_encoder import logits, pad
@@ -75,10 +76,60 @@ async def test_a_question_of_one_endless_word_is_left_out(scorer, encoder):
     assert len(found) == 3
 
 
-async def test_the_error_of_a_sentence_too_long_for_the_model_names_the_limit(scorer):
-    with pytest.raises(InvalidRequest, match="at most 96 tokens") as refused:
-        await scorer.score_contributions([SHORT, ScoreRequest("When?", ("x" * 60, "y"))])
+async def test_a_sentence_too_long_for_the_model_is_scored_in_windows(scorer, encoder):
+    words = tuple(f"{chr(97 + at % 26)}{at}" for at in range(60))
+
+    def fits(start, stop):
+        whole, altered = leave_one_out("Who?", words[start:stop])
+        read = TOKENIZER.encode_batch([(whole, other) for other in altered])
+        return max(len(each.ids) for each in read) <= 96
+
+    windows = windows_of(len(words), fits)
+    assert len(windows) > 2
+    found, short = await scorer.score_contributions([ScoreRequest("Who?", words), SHORT])
+    for at in windows:
+        expected = by_training_code(encoder, "Who?", words[at.start : at.stop])
+        own = expected[at.first - at.start : at.last - at.start]
+        np.testing.assert_allclose(found[at.first : at.last], own, atol=1e-5)
+    assert (short,) == await scorer.score_contributions([SHORT])
+
+
+async def test_half_of_the_question_is_read_with_a_window(scorer, encoder):
+    long = ScoreRequest(f"{'x' * 40} {'y' * 50} b c", tuple("abcdefghijklmnopqrstuvwxyz" * 4))
+    (found,) = await scorer.score_contributions([long])
+    assert len(found) == 104
+    (short,) = await scorer.score_contributions([ScoreRequest("b c", long.words)])
+    assert found == short
+
+
+async def test_a_word_that_fits_without_the_question_only_is_read_alone(scorer, encoder):
+    (found,) = await scorer.score_contributions([ScoreRequest("When did it end?", ("x" * 85, "y"))])
+    shape, params = encoder
+    batch = pad([TOKENIZER.encode("x" * 85, "")], 96)
+    similarity = 1 / (1 + np.exp(-float(logits(shape, params, *batch)[0])))
+    np.testing.assert_allclose(found[0], 1 - similarity, atol=1e-5)
+
+
+async def test_the_error_of_a_word_too_long_for_the_model_names_the_limit(scorer):
+    with pytest.raises(InvalidRequest, match="pairs of 96 tokens") as refused:
+        await scorer.score_contributions([SHORT, ScoreRequest("When?", ("x" * 100, "y"))])
     assert refused.value.violations[0].field == "sentences[1].words"
+
+
+def test_a_sentence_far_too_long_is_not_tokenized_once_for_every_word(cross_encoder_folder):
+    model = open_cross_encoder(cross_encoder_folder, threads=1)
+    read = []
+
+    class Counting:
+        max_pair_tokens = model.max_pair_tokens
+
+        def read(self, pairs):
+            read.extend(pairs)
+            return model.read(pairs)
+
+    words = tuple(f"{at:030d}" for at in range(250))
+    assert len(encode_pairs(Counting(), ScoreRequest("Who?", words), field="")) == 250
+    assert sum(len(one) for one, _ in read) < 250 * 250 * 31 / 5
 
 
 @pytest.mark.parametrize(
