@@ -1,6 +1,7 @@
 """Slots of a llama.cpp server are leased to answers, in order."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
@@ -113,7 +114,7 @@ async def test_after_a_failed_call_nothing_is_reused_and_after_a_closed_one_ever
             raise BackendUnavailable("lost")
     assert await hold(slots, "one") == Slot(0, reuse=False)
 
-    async def tokens():  # noqa: ANN202 - a generator that is closed early
+    async def tokens() -> AsyncGenerator[int, None]:
         async with slots.slot("one"):
             yield 1
             yield 2
