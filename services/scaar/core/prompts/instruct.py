@@ -31,6 +31,6 @@ INSTRUCT = PromptProfile(
     _layout,
     with_titles=True,
     system=_SYSTEM,
-    refusal=REFUSAL,
+    refusals=(REFUSAL, "The document does not contain the answer."),
     short=_SHORT,
 )

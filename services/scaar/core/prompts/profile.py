@@ -47,9 +47,9 @@ class PromptProfile:
     """Text before every prompt, of the profile and of the application, made safe for it."""
     short: str = ""
     """Text of the system, after ``system``, for answers that end with the answer phrase."""
-    refusal: str = ""
-    """The sentence that the model is instructed to write if the passages do not contain the answer;
-    empty for a profile without such an instruction."""
+    refusals: tuple[str, ...] = ()
+    """The sentence that the model is instructed to write if the passages do not contain the answer,
+    and variants of it; empty for a profile without such an instruction."""
 
     @property
     def label(self) -> str:
@@ -87,8 +87,8 @@ class PromptProfile:
         return replace(self, system="\n\n".join(filter(None, (self.system, safe_system(text)))))
 
     def refuses(self, sentence: str) -> bool:
-        """Return whether a sentence begins with the refusal, but for case and punctuation."""
-        return bool(self.refusal) and _bare(sentence).startswith(_bare(self.refusal))
+        """Return whether a sentence begins with a refusal, but for case and punctuation."""
+        return _bare(sentence).startswith(tuple(map(_bare, self.refusals)))
 
     def concludes(self, sentence: str) -> bool:
         """Return whether a sentence of the model ends the answer with a conclusion.

@@ -43,6 +43,7 @@ def test_the_refusal_is_one_sentence_that_does_not_conclude() -> None:
         REFUSAL.upper(),
         REFUSAL.removesuffix("."),
         f'"{REFUSAL}"',
+        "The document does not contain the answer.",
         f"**{REFUSAL}**",
         f"{REFUSAL.removesuffix('.')}, but Graz is a city.",
     ],
