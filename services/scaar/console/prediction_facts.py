@@ -40,6 +40,7 @@ def prediction_facts(prediction: EvaluationPrediction) -> DataTable:
         ("Calls of the model", count(usage.llm_calls)),
         ("Generated tokens", count(usage.generated_tokens)),
         ("Prompt tokens", count(usage.prompt_tokens)),
+        ("Prompt tokens read", count(usage.evaluated_prompt_tokens)),
         ("Latency", Cell(ms_text(usage.latency_ms))),
     ]
     return data_table("Prediction", _FACTS, [(Cell(name), value) for name, value in facts])

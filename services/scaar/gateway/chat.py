@@ -116,6 +116,9 @@ def _usage(usage: Usage) -> Json:
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": completion,
         "total_tokens": usage.prompt_tokens + completion,
+        "prompt_tokens_details": {
+            "cached_tokens": usage.prompt_tokens - usage.evaluated_prompt_tokens
+        },
         "completion_tokens_details": {"reasoning_tokens": usage.thinking_tokens},
         **extra_usage(usage),
     }

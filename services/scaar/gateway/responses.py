@@ -186,7 +186,9 @@ def _usage(usage: Usage) -> Json:
     output = usage.generated_tokens + usage.thinking_tokens
     return {
         "input_tokens": usage.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {
+            "cached_tokens": usage.prompt_tokens - usage.evaluated_prompt_tokens
+        },
         "output_tokens": output,
         "output_tokens_details": {"reasoning_tokens": usage.thinking_tokens},
         "total_tokens": usage.prompt_tokens + output,

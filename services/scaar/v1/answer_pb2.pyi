@@ -433,6 +433,7 @@ class Usage(_message.Message):
     THINKING_TOKENS_FIELD_NUMBER: _builtins.int
     UNCOUNTED_CALLS_FIELD_NUMBER: _builtins.int
     UNSCORED_SENTENCES_FIELD_NUMBER: _builtins.int
+    EVALUATED_PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     retrievals: _builtins.int
     """Number of retriever calls, at least 0."""
     llm_calls: _builtins.int
@@ -465,6 +466,10 @@ class Usage(_message.Message):
     """Number of drafts that were judged without contributions, because the scorer cannot read them, at
     least 0.
     """
+    evaluated_prompt_tokens: _builtins.int
+    """Number of prompt tokens that the model read, at least 0: those of prompt_tokens that its engine
+    had not cached from earlier calls. All tokens of a call whose engine does not report it.
+    """
     def __init__(
         self,
         *,
@@ -480,10 +485,11 @@ class Usage(_message.Message):
         thinking_tokens: _builtins.int = ...,
         uncounted_calls: _builtins.int = ...,
         unscored_sentences: _builtins.int = ...,
+        evaluated_prompt_tokens: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms", "searches", b"searches", "thinking_tokens", b"thinking_tokens", "uncounted_calls", b"uncounted_calls", "unscored_sentences", b"unscored_sentences"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evaluated_prompt_tokens", b"evaluated_prompt_tokens", "generated_tokens", b"generated_tokens", "generation_ms", b"generation_ms", "latency_ms", b"latency_ms", "llm_calls", b"llm_calls", "prompt_tokens", b"prompt_tokens", "retrieval_ms", b"retrieval_ms", "retrievals", b"retrievals", "scoring_ms", b"scoring_ms", "searches", b"searches", "thinking_tokens", b"thinking_tokens", "uncounted_calls", b"uncounted_calls", "unscored_sentences", b"unscored_sentences"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

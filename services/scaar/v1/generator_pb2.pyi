@@ -408,8 +408,13 @@ class GenerationStart(_message.Message):
 
     PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
+    EVALUATED_TOKENS_FIELD_NUMBER: _builtins.int
     prompt_tokens: _builtins.int
     """Number of tokens of prompt and prefix, at least 0."""
+    evaluated_tokens: _builtins.int
+    """How many of prompt_tokens the model read for this call, at least 0; the others were in a cache.
+    Unset if the engine does not report it.
+    """
     @_builtins.property
     def tokens(self) -> _containers.RepeatedCompositeFieldContainer[Global___Token]:
         """The tokens of prompt and prefix, if the request sets attention. Their spans count from the
@@ -421,12 +426,15 @@ class GenerationStart(_message.Message):
         *,
         prompt_tokens: _builtins.int = ...,
         tokens: _abc.Iterable[Global___Token] | None = ...,
+        evaluated_tokens: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_evaluated_tokens", b"_evaluated_tokens", "evaluated_tokens", b"evaluated_tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["prompt_tokens", b"prompt_tokens", "tokens", b"tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_evaluated_tokens", b"_evaluated_tokens", "evaluated_tokens", b"evaluated_tokens", "prompt_tokens", b"prompt_tokens", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__evaluated_tokens: _TypeAlias = _typing.Literal["evaluated_tokens"]  # noqa: Y015
+    _WhichOneofArgType__evaluated_tokens: _TypeAlias = _typing.Literal["_evaluated_tokens", b"_evaluated_tokens"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__evaluated_tokens) -> _WhichOneofReturnType__evaluated_tokens | None: ...
 
 Global___GenerationStart: _TypeAlias = GenerationStart  # noqa: Y015
 
@@ -562,6 +570,7 @@ class GenerationEnd(_message.Message):
     HIDDEN_STATE_FIELD_NUMBER: _builtins.int
     SAMPLE_FIELD_NUMBER: _builtins.int
     THINKING_TOKENS_FIELD_NUMBER: _builtins.int
+    EVALUATED_TOKENS_FIELD_NUMBER: _builtins.int
     finish_reason: Global___FinishReason.ValueType
     """The reason why the generation ended."""
     prompt_tokens: _builtins.int
@@ -573,6 +582,10 @@ class GenerationEnd(_message.Message):
     thinking_tokens: _builtins.int
     """Number of tokens that the model generated as thoughts before the text, at least 0. They are not
     among the tokens of the stream.
+    """
+    evaluated_tokens: _builtins.int
+    """How many of prompt_tokens the model read for this call, at least 0; the others were in a cache.
+    Unset if the engine does not report it.
     """
     @_builtins.property
     def attention(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
@@ -596,12 +609,15 @@ class GenerationEnd(_message.Message):
         hidden_state: _abc.Iterable[_builtins.float] | None = ...,
         sample: _builtins.int = ...,
         thinking_tokens: _builtins.int = ...,
+        evaluated_tokens: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_evaluated_tokens", b"_evaluated_tokens", "evaluated_tokens", b"evaluated_tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attention", b"attention", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "hidden_state", b"hidden_state", "prompt_tokens", b"prompt_tokens", "sample", b"sample", "thinking_tokens", b"thinking_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_evaluated_tokens", b"_evaluated_tokens", "attention", b"attention", "evaluated_tokens", b"evaluated_tokens", "finish_reason", b"finish_reason", "generated_tokens", b"generated_tokens", "hidden_state", b"hidden_state", "prompt_tokens", b"prompt_tokens", "sample", b"sample", "thinking_tokens", b"thinking_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__evaluated_tokens: _TypeAlias = _typing.Literal["evaluated_tokens"]  # noqa: Y015
+    _WhichOneofArgType__evaluated_tokens: _TypeAlias = _typing.Literal["_evaluated_tokens", b"_evaluated_tokens"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__evaluated_tokens) -> _WhichOneofReturnType__evaluated_tokens | None: ...
 
 Global___GenerationEnd: _TypeAlias = GenerationEnd  # noqa: Y015
 

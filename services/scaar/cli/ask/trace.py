@@ -274,6 +274,8 @@ def usage_text(usage: Usage) -> str:
     prompt = _count(usage.prompt_tokens, "prompt token")
     if usage.uncounted_calls:
         prompt = f"at least {prompt}" if usage.prompt_tokens else "unknown prompt tokens"
+    if 0 < usage.evaluated_prompt_tokens < usage.prompt_tokens:
+        prompt = f"{prompt} ({usage.evaluated_prompt_tokens} read)"
     parts = [
         _count(usage.retrievals, "retrieval"),
         _count(usage.llm_calls, "model call"),

@@ -58,6 +58,7 @@ class Budget:
         self._searches = 0
         self._llm_calls = 0
         self._prompt_tokens = 0
+        self._evaluated_prompt_tokens = 0
         self._generated_tokens = 0
         self._thinking_tokens = 0
         self._uncounted_calls = 0
@@ -91,11 +92,23 @@ class Budget:
         self._tokens_read += 1
 
     def count_call(
-        self, *, prompt_tokens: int | None, generated_tokens: int, thinking_tokens: int = 0
+        self,
+        *,
+        prompt_tokens: int | None,
+        generated_tokens: int,
+        thinking_tokens: int = 0,
+        evaluated_tokens: int | None = None,
     ) -> None:
-        """Count a model call; ``prompt_tokens`` is None if they are unknown."""
+        """Count a model call.
+
+        ``prompt_tokens`` is None if they are unknown. ``evaluated_tokens`` is how many of them the
+        model read; None, if that is unknown, counts them all.
+        """
         self._llm_calls += 1
         self._prompt_tokens += prompt_tokens or 0
+        self._evaluated_prompt_tokens += (
+            (prompt_tokens or 0) if evaluated_tokens is None else evaluated_tokens
+        )
         self._uncounted_calls += prompt_tokens is None
         self._generated_tokens += generated_tokens
         self._thinking_tokens += thinking_tokens
@@ -115,6 +128,7 @@ class Budget:
             thinking_tokens=self._thinking_tokens,
             uncounted_calls=self._uncounted_calls,
             unscored_sentences=self._unscored_sentences,
+            evaluated_prompt_tokens=self._evaluated_prompt_tokens,
         )
 
     @asynccontextmanager

@@ -75,6 +75,7 @@ class AnswerModel:
             prompt_tokens=ends[0].prompt_tokens or prompt_tokens or None,
             generated_tokens=sum(each.generated_tokens for each in ends),
             thinking_tokens=sum(each.thinking_tokens for each in ends),
+            evaluated_tokens=ends[0].evaluated_tokens,
         )
         return tuple(map(_sample, samples, ends))
 

@@ -66,6 +66,7 @@ class TokenStream:
         self._end: GenerationEnd | None = None
         self._end_attention: tuple[float, ...] = ()
         self._prompt_tokens: int | None = 0
+        self._evaluated_tokens: int | None = None
         self._thinking_tokens = 0
         self._generated_tokens = 0
         self._counted = False
@@ -232,10 +233,13 @@ class TokenStream:
         match event:
             case GenerationStart():
                 self._prompt_tokens = event.prompt_tokens
+                self._evaluated_tokens = event.evaluated_tokens
                 self._context = list(event.tokens)
             case GenerationEnd():
                 self._end = event
                 self._prompt_tokens = event.prompt_tokens or None
+                if event.evaluated_tokens is not None:
+                    self._evaluated_tokens = event.evaluated_tokens
                 self._generated_tokens = event.generated_tokens
                 self._thinking_tokens = event.thinking_tokens
             case Token():
@@ -252,6 +256,7 @@ class TokenStream:
                 prompt_tokens=self._prompt_tokens,
                 generated_tokens=self._generated_tokens,
                 thinking_tokens=self._thinking_tokens,
+                evaluated_tokens=self._evaluated_tokens,
             )
 
 

@@ -147,6 +147,9 @@ class Usage:
     """Calls whose model server did not report the prompt tokens, which ``prompt_tokens`` lacks."""
     unscored_sentences: int = 0
     """Drafts that were judged without contributions, because the scorer cannot read them."""
+    evaluated_prompt_tokens: int = 0
+    """Those of ``prompt_tokens`` that the model read, and did not have in a cache; all those of a
+    call whose engine does not report it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Values of the port of a generator."""
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 class Capability(enum.StrEnum):
@@ -119,6 +119,9 @@ class GenerationStart:
     tokens: tuple[Token, ...] = ()
     """The tokens of prompt and prefix, if attention was requested; spans are offsets into the
     prompt and the prefix."""
+    evaluated_tokens: int | None = field(default=None, compare=False)
+    """How many prompt tokens the model read; the others were cached. None if unknown. Generations
+    are equal whatever was cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,8 @@ class GenerationEnd:
     """State with which the end was predicted, as :attr:`Token.hidden_state`."""
     sample: int = 0
     """Number of the sample, from 0."""
+    evaluated_tokens: int | None = field(default=None, compare=False)
+    """As :attr:`GenerationStart.evaluated_tokens`."""
 
 
 GenerationEvent = GenerationStart | Token | GenerationEnd

@@ -147,7 +147,9 @@ class OpenAiGenerator:
             async for delta in deltas:
                 tokens = writing.feed(delta)
                 if not started and delta.prompt_tokens:
-                    yield GenerationStart(delta.prompt_tokens)
+                    yield GenerationStart(
+                        delta.prompt_tokens, evaluated_tokens=delta.evaluated_tokens
+                    )
                 started = started or bool(tokens or delta.prompt_tokens)
                 for token in tokens:
                     yield token

@@ -330,6 +330,13 @@ def test_usage_is_written_in_singular_and_plural() -> None:
     assert usage_text(Usage(0, 2, 0, 30, 1234.5)).startswith("0 retrievals, 2 model calls, ")
 
 
+def test_usage_says_how_much_of_the_prompts_was_read() -> None:
+    usage = Usage(0, 2, 5, 3000, 1.0, evaluated_prompt_tokens=1200)
+    assert "3000 prompt tokens (1200 read)" in usage_text(usage)
+    whole = replace(usage, evaluated_prompt_tokens=3000)
+    assert "3000 prompt tokens, " in usage_text(whole)
+
+
 def test_usage_distinguishes_thoughts_and_says_what_is_unknown() -> None:
     usage = Usage(0, 2, 5, 0, 1.0, thinking_tokens=30, uncounted_calls=2)
     assert "5 generated tokens, 30 thinking tokens, unknown prompt tokens" in usage_text(usage)

@@ -45,7 +45,7 @@ def test_spending_reduces_the_budget_and_counts_as_usage() -> None:
         1,
         1.75,
     )
-    assert budget.usage() == Usage(1, 2, 4, 16, 1250.0, searches=1)
+    assert budget.usage() == Usage(1, 2, 4, 16, 1250.0, searches=1, evaluated_prompt_tokens=16)
 
 
 def test_tokens_that_nobody_read_cost_nothing_of_the_budget() -> None:
@@ -120,6 +120,15 @@ async def test_what_a_part_is_waited_for_is_put_down_to_it() -> None:
     usage = budget.usage()
     assert (usage.generation_ms, usage.scoring_ms, usage.retrieval_ms) == (250.0, 500.0, 125.0)
     assert usage.latency_ms == 1125.0
+
+
+def test_tokens_of_a_prompt_count_as_evaluated_unless_the_engine_had_cached_them() -> None:
+    budget = Budget(BudgetLimits())
+    budget.count_call(prompt_tokens=100, generated_tokens=1, evaluated_tokens=30)
+    budget.count_call(prompt_tokens=7, generated_tokens=1)
+    budget.count_call(prompt_tokens=None, generated_tokens=1)
+    usage = budget.usage()
+    assert (usage.prompt_tokens, usage.evaluated_prompt_tokens) == (107, 37)
 
 
 def test_calls_without_a_count_of_their_prompt_and_thoughts_are_counted_apart() -> None:

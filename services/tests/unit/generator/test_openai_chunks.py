@@ -5,8 +5,9 @@ import sys
 from typing import Any
 
 import pytest
-from openai.types import Completion
+from openai.types import Completion, CompletionUsage
 from openai.types.chat import ChatCompletionChunk
+from openai.types.completion_usage import PromptTokensDetails
 
 from scaar.core.types import TopToken
 from scaar.generator.engines.openai_server.chunks import Chunk, Delta, read_chunk
@@ -87,7 +88,21 @@ def test_usage_comes_with_any_chunk_and_alone_with_the_last() -> None:
     last = Completion.construct(id="1", object="text_completion", choices=[], usage=usage)
     assert read_chunk(last, top_tokens=0) == Delta(prompt_tokens=3, generated_tokens=2)
     timed = Completion.construct(id="1", choices=[], timings={"prompt_n": 1, "cache_n": 9})
-    assert read_chunk(timed, top_tokens=0) == Delta(prompt_tokens=10)
+    assert read_chunk(timed, top_tokens=0) == Delta(prompt_tokens=10, evaluated_tokens=1)
+
+
+def test_tokens_that_the_server_had_cached_are_not_evaluated() -> None:
+    details = PromptTokensDetails(cached_tokens=20)
+    usage = CompletionUsage(
+        prompt_tokens=25, completion_tokens=2, total_tokens=27, prompt_tokens_details=details
+    )
+    last = Completion.construct(id="1", object="text_completion", choices=[], usage=usage)
+    given = read_chunk(last, top_tokens=0)
+    assert (given.prompt_tokens, given.evaluated_tokens) == (25, 5)
+    timed = Completion.construct(
+        id="1", choices=[], usage=usage, timings={"prompt_n": 4, "cache_n": 21}
+    )
+    assert read_chunk(timed, top_tokens=0).evaluated_tokens == 4
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ async def test_the_same_request_reads_the_end_of_its_prompt_again(opened, watch)
     assert [len(ids) for ids in watched.reads] == [2, 2, 2, 2]
     assert numbers(second) == numbers(first)
     assert second[0] == first[0], "the prompt counts whole, read or found"
+    assert first[0].evaluated_tokens == first[0].prompt_tokens
+    assert second[0].evaluated_tokens == second[-1].evaluated_tokens == 2
 
 
 async def test_without_a_store_every_prompt_is_read_completely(opened, watch):

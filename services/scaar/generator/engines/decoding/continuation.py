@@ -48,6 +48,8 @@ class Continuation:
         self._paid: tuple[float, ...] = ()
         self._state: tuple[float, ...] = ()
         self.prompt_tokens = len(ids)
+        self.evaluated_tokens = self._prefill.unread
+        """How many of them are read, and were not found in the cache."""
         self.read_tokens = tokens_of(model, prompt, prefix) if request.attention else ()
         """Tokens of prompt and prefix, if attention was requested."""
         self.generated_tokens = 0
@@ -99,6 +101,7 @@ class Continuation:
             self.generated_tokens,
             attention=self._paid if ended else (),
             hidden_state=self._state if ended else (),
+            evaluated_tokens=self.evaluated_tokens,
         )
 
     def store(self) -> None:

@@ -192,7 +192,9 @@ class DecodingGenerator:
         with self._stored_on_cancel(writing):
             while not writing.generated_tokens:
                 tokens = await self._run(writing.step)
-            yield GenerationStart(writing.prompt_tokens, writing.read_tokens)
+            yield GenerationStart(
+                writing.prompt_tokens, writing.read_tokens, writing.evaluated_tokens
+            )
             while True:
                 for token in tokens:
                     yield token

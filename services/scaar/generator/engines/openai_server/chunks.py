@@ -33,6 +33,7 @@ class Delta:
     tokens: tuple[ServedToken, ...] = ()
     finish_reason: str | None = None
     prompt_tokens: int | None = None
+    evaluated_tokens: int | None = None
     generated_tokens: int | None = None
     thinking: str = ""
     thinking_tokens: int | None = None
@@ -45,7 +46,7 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
         ValueError: the chunk has no form of any dialect.
     """
     try:
-        prompt_tokens, generated_tokens = _usage(chunk)
+        prompt_tokens, evaluated_tokens, generated_tokens = _usage(chunk)
         thinking_tokens = _thinking_tokens(chunk)
         if not chunk.choices:
             # The last chunk has only usage. A chunk with neither is an error, or empty.
@@ -53,6 +54,7 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
                 raise ValueError("a chunk without choices")
             return Delta(
                 prompt_tokens=prompt_tokens,
+                evaluated_tokens=evaluated_tokens,
                 generated_tokens=generated_tokens,
                 thinking_tokens=thinking_tokens,
             )
@@ -63,6 +65,7 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
             tokens=tuple(_tokens(choice, top_tokens)),
             finish_reason=choice.finish_reason,
             prompt_tokens=prompt_tokens,
+            evaluated_tokens=evaluated_tokens,
             generated_tokens=generated_tokens,
             thinking=_thinking(choice),
             thinking_tokens=thinking_tokens,
@@ -71,14 +74,22 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
         raise ValueError(f"a chunk with a wrong field: {type(error).__name__}") from None
 
 
-def _usage(chunk: Chunk) -> tuple[int | None, int | None]:
-    if chunk.usage is not None:
-        return int(chunk.usage.prompt_tokens), int(chunk.usage.completion_tokens)
+def _usage(chunk: Chunk) -> tuple[int | None, int | None, int | None]:
+    """Return the tokens of the prompt, those of them that the server read, and the generated ones.
+
+    Each is None if the chunk does not report it.
+    """
     # llama.cpp reports timings in each chunk: tokens read now and tokens from its cache.
     timings = (chunk.model_extra or {}).get("timings")
+    read = cached = None
     if isinstance(timings, Mapping) and {"prompt_n", "cache_n"} <= timings.keys():
-        return int(timings["prompt_n"]) + int(timings["cache_n"]), None
-    return None, None
+        read, cached = int(timings["prompt_n"]), int(timings["cache_n"])
+    if (usage := chunk.usage) is None:
+        return None if read is None or cached is None else read + cached, read, None
+    prompt, details = int(usage.prompt_tokens), usage.prompt_tokens_details
+    if read is None and details is not None and details.cached_tokens is not None:
+        read = max(0, prompt - int(details.cached_tokens))
+    return prompt, read, int(usage.completion_tokens)
 
 
 def _thinking(choice: CompletionChoice | ChatChoice) -> str:

@@ -33,6 +33,7 @@ class OpenAiTokenStream:
         self._counted: int | None = None
         self._thinking = 0
         self.prompt_tokens = 0
+        self.evaluated_tokens: int | None = None
         self.finished: FinishReason | None = None
 
     def feed(self, delta: Delta) -> list[Token]:
@@ -65,13 +66,19 @@ class OpenAiTokenStream:
         assert self.finished is not None
         count = self._tokens if self._counted is None else self._counted - self._thinking
         return GenerationEnd(
-            self.finished, self.prompt_tokens, max(0, count), thinking_tokens=self._thinking
+            self.finished,
+            self.prompt_tokens,
+            max(0, count),
+            thinking_tokens=self._thinking,
+            evaluated_tokens=self.evaluated_tokens,
         )
 
     def _count(self, delta: Delta) -> None:
         self._tokens += len(delta.tokens) or bool(delta.text)
         if delta.prompt_tokens is not None:
             self.prompt_tokens = delta.prompt_tokens
+        if delta.evaluated_tokens is not None:
+            self.evaluated_tokens = delta.evaluated_tokens
         if delta.thinking_tokens is not None:
             self._thinking = delta.thinking_tokens
         if delta.generated_tokens is not None:
