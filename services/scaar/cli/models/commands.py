@@ -31,13 +31,13 @@ def models(context: typer.Context, output: Format = None) -> None:
 
 @app.command("list")
 def list_models(output: Format = None) -> None:
-    """List the models of the catalogue, and those on this machine with their size on disk."""
+    """List the models of the catalogue and those on this machine."""
     print_table(model_table(build_model_store().installed()), output)
 
 
 @app.command("show")
 def show(name: Name, output: Format = None) -> None:
-    """Print what is known of a model: its licence, its sources, its file."""
+    """Print the licence, the sources and the file of a model."""
     print_model(name, build_model_store().find(name), output)
 
 
