@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scaar.lab.world import World
 
 app = typer.Typer(
-    help="Print the lab's fictional world and its models, and serve its model.",
+    help="Print the lab's world and models, and serve its model.",
     no_args_is_help=True,
 )
 app.command()(tgi)

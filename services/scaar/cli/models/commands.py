@@ -31,7 +31,7 @@ def models(context: typer.Context, output: Format = None) -> None:
 
 @app.command("list")
 def list_models(output: Format = None) -> None:
-    """List the models of the catalogue and those on this machine."""
+    """List the models of catalogue and machine."""
     print_table(model_table(build_model_store().installed()), output)
 
 
