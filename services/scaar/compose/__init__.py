@@ -19,6 +19,7 @@ from scaar.compose.databases import (
     evaluator_database,
     records_database,
 )
+from scaar.compose.defaults import missing_scorer
 from scaar.compose.evaluators import (
     FOLDER,
     check_folder_target,
@@ -58,6 +59,7 @@ from scaar.compose.ports import (
     open_scorer,
 )
 from scaar.compose.records import open_recorder, open_records, open_stored_records
+from scaar.compose.scorer_check import check_scorer, policy_with_contributions
 from scaar.compose.targets import EMBEDDED, read_breakers, scaar_home
 from scaar.core.distributions import LAB_SEED
 
@@ -69,6 +71,7 @@ __all__ = [
     "build_loop",
     "build_model_store",
     "check_folder_target",
+    "check_scorer",
     "default_records_database",
     "ensure_default_indexes_in",
     "ensure_lab_index",
@@ -78,6 +81,7 @@ __all__ = [
     "index_place",
     "indexes_are_local",
     "lab_index_name",
+    "missing_scorer",
     "needs_of",
     "open_answerer",
     "open_answerers",
@@ -100,6 +104,7 @@ __all__ = [
     "open_retriever",
     "open_scorer",
     "open_stored_records",
+    "policy_with_contributions",
     "read_breakers",
     "read_filter",
     "read_policies",

@@ -1,10 +1,13 @@
 """The models that a process uses where no setting names another one, from providers of defaults."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.core.defaults import DEFAULTS
+from scaar.core.defaults.text_kinds import default_scorer, kind_of_profile
 from scaar.core.errors import CapabilityMissing
+from scaar.core.types import ScorerDescription, ScoreRequest
 
 if TYPE_CHECKING:
     from scaar.generator.settings import GeneratorSettings
@@ -38,15 +41,84 @@ def with_default_language_model(settings: "GeneratorSettings") -> "GeneratorSett
 
 
 def with_default_scorer(settings: "ScorerSettings") -> "ScorerSettings":
-    """Return the settings with the folder of a provider's scorer, if they name no model.
+    """Return the settings with the scorer of a provider, if they name no model.
+
+    It is the scorer of ``text_kind``, if that is set, else the one that fits the language model of
+    the generator's settings.
 
     Raises:
-        CapabilityMissing: no model is set, and no provider with a scorer is installed.
+        CapabilityMissing: no provider with such a scorer is installed; says what to install or set.
     """
-    if settings.model is not None or settings.engine == "bi_encoder":
+    if settings.control == "idf":
         return settings
+    if settings.model is not None:
+        return settings.model_copy(update={"text_kind": _known(settings) or settings.text_kind})
+    try:
+        provider = default_scorer(settings.text_kind or _kind_of_language_model())
+    except CapabilityMissing:
+        if "engine" in settings.model_fields_set:
+            return settings  # whose engine names what it lacks
+        raise
+    assert provider.scorer is not None
+    engine, folder = provider.scorer.engine, provider.scorer.folder
+    given = settings.engine if "engine" in settings.model_fields_set else engine
+    # A cross-encoder's folder has the tokenizer for Triton too.
+    if given != engine and (given, engine) != ("triton", "onnx"):
+        return settings
+    found = {"engine": given, "model": folder, "text_kind": provider.text_kind}
+    return settings.model_copy(update=found)
+
+
+def missing_scorer() -> CapabilityMissing | None:
+    """Return the error of an installation without a scorer for its model; None if it has one."""
+    from scaar.scorer.settings import ScorerSettings
+
+    try:
+        with_default_scorer(ScorerSettings.read())
+    except CapabilityMissing as error:
+        return error
+    return None
+
+
+def _known(settings: "ScorerSettings") -> str:
+    """Return the kind of the provider whose scorer is in the folder of the settings."""
     for provider in DEFAULTS.values():
-        if provider.scorer is not None and provider.scorer.engine == "onnx":
-            return settings.model_copy(update={"model": provider.scorer.folder})
-    text = "a scorer without SCAAR_SCORER_MODEL needs the lab's world and models"
-    raise CapabilityMissing(f"{text}: install scaar-lab")
+        scorer = provider.scorer
+        if scorer and settings.model and scorer.folder.resolve() == settings.model.resolve():
+            return provider.text_kind
+    return ""
+
+
+def _kind_of_language_model() -> str:
+    """Return the closed kind of the model of the generator's settings; empty for any other."""
+    from scaar.generator.settings import GeneratorSettings
+
+    settings = GeneratorSettings.read()
+    if settings.prompt_profile is not None:
+        return kind_of_profile(settings.prompt_profile)
+    folder = language_model_folder(settings.model) if settings.engine == "onnx" else None
+    advice = (folder or Path(settings.model or "")) / "scaar.json"
+    if settings.engine not in ("onnx", "transformers") or not advice.is_file():
+        return ""
+    from scaar.encoders.checkpoint import read_json_file
+
+    profile = read_json_file(advice).content.get("prompt_profile")
+    return kind_of_profile(profile) if isinstance(profile, str) else ""
+
+
+class MissingScorer:
+    """A :class:`~scaar.core.ports.ContributionScorer` of an installation that has none.
+
+    Policies without contributions answer; any use of it raises the error.
+    """
+
+    def __init__(self, error: CapabilityMissing) -> None:
+        self.error = error
+
+    async def score_contributions(
+        self, requests: Sequence[ScoreRequest]
+    ) -> tuple[tuple[float, ...], ...]:
+        raise self.error
+
+    async def describe_model(self) -> ScorerDescription:
+        raise self.error

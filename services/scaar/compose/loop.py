@@ -89,6 +89,7 @@ def build_loop(
     return AdaptiveLoop(
         ports,
         draft_ahead=settings.draft_ahead,
+        allow_scorer_mismatch=settings.allow_scorer_mismatch,
         gate=files.loop.gate,
         sentence_filter=files.loop.sentence_filter,
         corpus_counts=files.loop.corpus_counts,

@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from scaar.compose.defaults import with_default_language_model, with_default_scorer
+from scaar.compose.defaults import MissingScorer, with_default_language_model, with_default_scorer
 from scaar.compose.indexes import open_retriever
 from scaar.compose.targets import EMBEDDED, open_service_channel
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
 from scaar.core.distributions import library_required
+from scaar.core.errors import CapabilityMissing
 from scaar.core.loop.loop import Ports
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import ContributionScorer, Generator, QueryBuilder
@@ -93,7 +94,11 @@ async def open_scorer(
     from scaar.scorer.factory import open_scorer as open_engine
     from scaar.scorer.settings import ScorerSettings
 
-    settings = with_default_scorer(ScorerSettings.read())
+    try:
+        settings = with_default_scorer(ScorerSettings.read())
+    except CapabilityMissing as error:
+        yield MissingScorer(error)
+        return
     async with open_engine(settings, observer=observer) as engine:
         served = settings.engine == "triton"
         yield breakers.scorer(engine, settings.engine) if served else engine

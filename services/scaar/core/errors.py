@@ -129,6 +129,12 @@ class PolicyMismatch(CapabilityMissing):
     reason = "POLICY_MISMATCH"
 
 
+class ScorerMismatch(CapabilityMissing):
+    """The scorer is for texts of another kind than those of the model or of the index."""
+
+    reason = "SCORER_MISMATCH"
+
+
 class DataCorrupt(ScaarError):
     """Stored data is damaged or incomplete."""
 

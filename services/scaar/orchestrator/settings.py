@@ -45,6 +45,12 @@ class OrchestratorSettings(ServiceSettings):
     for as long as its text is accepted. Disabling it makes one generation call for each sentence:
     more calls, but fewer generated tokens that are discarded. The answers are the same."""
 
+    allow_scorer_mismatch: bool = False
+    """Also answers with a scorer for texts of another kind than those of the model or of the index,
+    such as the lab's scorer with a model of your own. Such answers, and each contribution,
+    threshold and decision in them, are marked as a mismatch. By default policies that use
+    contributions are rejected with SCORER_MISMATCH. Enable it for experiments only."""
+
     gate_file: Path | None = None
     """Path to the file of a gate: ``gece_proxy``, written by ``scaar eval longtail fit``, ``skr``,
     written by ``scaar eval fit-skr``, ``probe`` and ``p_correct``, written by ``scaar eval

@@ -30,6 +30,12 @@ class ScorerSettings(ServiceSettings):
     """Path to the model's checkpoint folder. Required, except for the control ``idf``. For
     ``triton``, the tokenizer and the configuration suffice."""
 
+    text_kind: str = Field(default="", max_length=64, pattern="^([a-z][a-z0-9_]*)?$")
+    """Kind of text that the model was trained on: ``lab``, ``english``, or another lower-case name.
+    An orchestrator rejects a scorer whose kind does not fit its model or its index. The kinds of
+    the scorers that come with scaar are known; any other one is by default of an unknown kind,
+    which fits everything. Without ``model``, it selects the scorer of this kind."""
+
     threads: int = Field(default=2, ge=1, le=256)
     """Number of threads that compute one batch. For ``onnx`` and ``bi_encoder``."""
 

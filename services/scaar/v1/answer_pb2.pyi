@@ -524,6 +524,7 @@ class Provenance(_message.Message):
     CORPUS_COUNTS_DIGEST_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
     RERANKER_REVISION_FIELD_NUMBER: _builtins.int
+    SCORER_MISMATCH_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request id, as sent or as generated."""
     model: _builtins.str
@@ -570,6 +571,10 @@ class Provenance(_message.Message):
     """The revision of the cross-encoder that reranks passages. Empty if the policy does not rerank, and
     for one of another server.
     """
+    scorer_mismatch: _builtins.str
+    """How the scorer does not fit the model or the index, and what to set, if the policy uses
+    contributions and the orchestrator allows such a scorer. Empty if everything fits.
+    """
     @_builtins.property
     def policy(self) -> _policy_pb2.EffectivePolicy:
         """The policy with the value and the source of every setting."""
@@ -606,10 +611,11 @@ class Provenance(_message.Message):
         corpus_counts_digest: _builtins.str = ...,
         reranker: _builtins.str = ...,
         reranker_revision: _builtins.str = ...,
+        scorer_mismatch: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "corpus_counts_digest", b"corpus_counts_digest", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "reranker", b"reranker", "reranker_revision", b"reranker_revision", "scorer", b"scorer", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artefact", b"artefact", "artefact_digest", b"artefact_digest", "artefact_mismatch", b"artefact_mismatch", "continuation", b"continuation", "corpus_counts_digest", b"corpus_counts_digest", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "engine", b"engine", "gate_revision", b"gate_revision", "index", b"index", "index_content", b"index_content", "index_version", b"index_version", "logprob_kind", b"logprob_kind", "model", b"model", "model_revision", b"model_revision", "policy", b"policy", "prompt_profile", b"prompt_profile", "request_id", b"request_id", "reranker", b"reranker", "reranker_revision", b"reranker_revision", "scorer", b"scorer", "scorer_mismatch", b"scorer_mismatch", "scorer_revision", b"scorer_revision", "sentence_filter_digest", b"sentence_filter_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -943,6 +949,7 @@ class SentenceJudged(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     SIGNALS_FIELD_NUMBER: _builtins.int
     WITHOUT_CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
+    SCORER_MISMATCH_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
     """Position of the sentence, from 0."""
     text: _builtins.str
@@ -965,6 +972,10 @@ class SentenceJudged(_message.Message):
     alone is longer than the scorer's limits. Every word then counts as one that contributes nothing,
     so that policy scaar judges as flare does, and a query that ranks words by contribution has all
     confident words. False for policies that use no contributions.
+    """
+    scorer_mismatch: _builtins.bool
+    """Whether the contributions, the thresholds and the decision are of a scorer that does not fit the
+    model or the index (Provenance.scorer_mismatch).
     """
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.JudgedWord]:
@@ -990,10 +1001,11 @@ class SentenceJudged(_message.Message):
         score: _builtins.float | None = ...,
         signals: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
         without_contributions: _builtins.bool = ...,
+        scorer_mismatch: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "score", b"score", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "retrieving", b"retrieving", "score", b"score", "sentence", b"sentence", "signals", b"signals", "text", b"text", "trigger", b"trigger", "without_contributions", b"without_contributions", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "retrieving", b"retrieving", "score", b"score", "scorer_mismatch", b"scorer_mismatch", "sentence", b"sentence", "signals", b"signals", "text", b"text", "trigger", b"trigger", "without_contributions", b"without_contributions", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__score: _TypeAlias = _typing.Literal["score"]  # noqa: Y015
     _WhichOneofArgType__score: _TypeAlias = _typing.Literal["_score", b"_score"]  # noqa: Y015

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from scaar.v1 import limits_pb2 as scaar_dot_v1_dot_limits__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/scorer.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\"a\n\x19ScoreContributionsRequest\x12\x35\n\tsentences\x18\x01 \x03(\x0b\x32\x19.scaar.v1.SentenceToScoreB\x07\xa2\xbb\x18\x03\x08\x80 :\r\xa2\xbb\x18\t\x08\x80\x80\x80\x02\x10\x80\x80\x01\"G\n\x0fSentenceToScore\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x19\n\x05words\x18\x02 \x03(\tB\n\xa2\xbb\x18\x06\x08\x80\x02\x10\xc0>\"P\n\x1aScoreContributionsResponse\x12\x32\n\tsentences\x18\x01 \x03(\x0b\x32\x1f.scaar.v1.SentenceContributions\".\n\x15SentenceContributions\x12\x15\n\rcontributions\x18\x01 \x03(\x01\"#\n!ScorerServiceDescribeModelRequest\"P\n\"ScorerServiceDescribeModelResponse\x12*\n\x05model\x18\x01 \x01(\x0b\x32\x1b.scaar.v1.ScorerDescription\"]\n\x11ScorerDescription\x12\r\n\x05model\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x17\n\x0fmax_pair_tokens\x18\x04 \x01(\x05\x32\xdc\x01\n\rScorerService\x12_\n\x12ScoreContributions\x12#.scaar.v1.ScoreContributionsRequest\x1a$.scaar.v1.ScoreContributionsResponse\x12j\n\rDescribeModel\x12+.scaar.v1.ScorerServiceDescribeModelRequest\x1a,.scaar.v1.ScorerServiceDescribeModelResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15scaar/v1/scorer.proto\x12\x08scaar.v1\x1a\x15scaar/v1/limits.proto\"a\n\x19ScoreContributionsRequest\x12\x35\n\tsentences\x18\x01 \x03(\x0b\x32\x19.scaar.v1.SentenceToScoreB\x07\xa2\xbb\x18\x03\x08\x80 :\r\xa2\xbb\x18\t\x08\x80\x80\x80\x02\x10\x80\x80\x01\"G\n\x0fSentenceToScore\x12\x19\n\x08question\x18\x01 \x01(\tB\x07\xa2\xbb\x18\x03\x10\xc0>\x12\x19\n\x05words\x18\x02 \x03(\tB\n\xa2\xbb\x18\x06\x08\x80\x02\x10\xc0>\"P\n\x1aScoreContributionsResponse\x12\x32\n\tsentences\x18\x01 \x03(\x0b\x32\x1f.scaar.v1.SentenceContributions\".\n\x15SentenceContributions\x12\x15\n\rcontributions\x18\x01 \x03(\x01\"#\n!ScorerServiceDescribeModelRequest\"P\n\"ScorerServiceDescribeModelResponse\x12*\n\x05model\x18\x01 \x01(\x0b\x32\x1b.scaar.v1.ScorerDescription\"p\n\x11ScorerDescription\x12\r\n\x05model\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12\x17\n\x0fmax_pair_tokens\x18\x04 \x01(\x05\x12\x11\n\ttext_kind\x18\x05 \x01(\t2\xdc\x01\n\rScorerService\x12_\n\x12ScoreContributions\x12#.scaar.v1.ScoreContributionsRequest\x1a$.scaar.v1.ScoreContributionsResponse\x12j\n\rDescribeModel\x12+.scaar.v1.ScorerServiceDescribeModelRequest\x1a,.scaar.v1.ScorerServiceDescribeModelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -53,7 +53,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SCORERSERVICEDESCRIBEMODELRESPONSE']._serialized_start=397
   _globals['_SCORERSERVICEDESCRIBEMODELRESPONSE']._serialized_end=477
   _globals['_SCORERDESCRIPTION']._serialized_start=479
-  _globals['_SCORERDESCRIPTION']._serialized_end=572
-  _globals['_SCORERSERVICE']._serialized_start=575
-  _globals['_SCORERSERVICE']._serialized_end=795
+  _globals['_SCORERDESCRIPTION']._serialized_end=591
+  _globals['_SCORERSERVICE']._serialized_start=594
+  _globals['_SCORERSERVICE']._serialized_end=814
 # @@protoc_insertion_point(module_scope)

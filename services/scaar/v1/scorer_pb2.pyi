@@ -178,6 +178,7 @@ class ScorerDescription(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     ENGINE_FIELD_NUMBER: _builtins.int
     MAX_PAIR_TOKENS_FIELD_NUMBER: _builtins.int
+    TEXT_KIND_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """The name of the model. The name of a control ends with the kind of control, such as
     "lab-cross-encoder+permuted".
@@ -188,6 +189,10 @@ class ScorerDescription(_message.Message):
     """The engine that runs the model."""
     max_pair_tokens: _builtins.int
     """Maximum number of tokens of a pair of texts, at least 1."""
+    text_kind: _builtins.str
+    """The kind of text that the model was trained on, such as "lab" or "english". Empty if it is
+    unknown.
+    """
     def __init__(
         self,
         *,
@@ -195,10 +200,11 @@ class ScorerDescription(_message.Message):
         revision: _builtins.str = ...,
         engine: _builtins.str = ...,
         max_pair_tokens: _builtins.int = ...,
+        text_kind: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine", "max_pair_tokens", b"max_pair_tokens", "model", b"model", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["engine", b"engine", "max_pair_tokens", b"max_pair_tokens", "model", b"model", "revision", b"revision", "text_kind", b"text_kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

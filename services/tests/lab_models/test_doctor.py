@@ -98,6 +98,7 @@ def test_the_probe_prints_what_the_server_returns_and_warns_of_an_engine_without
     with openai_serving("generic", "no-usage") as server:
         monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "openai")
         monkeypatch.setenv("SCAAR_GENERATOR_URL", server.url)
+        monkeypatch.setenv("SCAAR_GENERATOR_PROMPT_PROFILE", "lab")
         ran = run_scaar("doctor", "--probe")
     assert ran.status == 0
     assert "✓ generator server, kind of server: generic" in ran.out

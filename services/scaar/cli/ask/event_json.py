@@ -40,6 +40,7 @@ def answer_record(answer: Answer) -> dict[str, Json]:
         "end": answer.end,
         "degraded": answer.degraded,
         "abstained": None if answer.abstained is None else _fields(answer.abstained),
+        "scorer_mismatch": answer.provenance.scorer_mismatch,
         "policy": _plain(answer.provenance.policy),
     }
 

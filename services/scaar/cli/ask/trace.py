@@ -168,6 +168,9 @@ class TracePrinter:
                 "! unscored",
                 "[yellow]the scorer cannot read this draft: it is judged without contributions[/]",
             )
+        if event.scorer_mismatch:
+            text = "contributions, thresholds and decision are of a scorer that does not fit"
+            self._labelled("! mismatch", f"[yellow]{text}[/]")
         if event.trigger is None:
             sure = "sentence" if self._as_a_whole else "every word"
             self._labelled("", f"[dim]{sure} is certain enough: accepted[/]")
@@ -293,13 +296,15 @@ def usage_text(usage: Usage) -> str:
 
 
 def _notes(provenance: Provenance) -> str:
-    """Describe processed prompts and log-probabilities, and mismatches of a tuned policy."""
+    """Describe processed prompts and log-probabilities, and mismatches of policy and scorer."""
     notes = []
     if provenance.continuation is ContinuationKind.RESTATED:
         notes.append("the model continues from restated text")
     if provenance.logprob_kind is LogprobKind.PROCESSED:
         notes.append("log-probabilities are processed, not the model's own")
     notes += provenance.artefact_mismatch
+    if provenance.scorer_mismatch:
+        notes.append(f"mismatch: {provenance.scorer_mismatch}")
     return "; ".join(notes)
 
 

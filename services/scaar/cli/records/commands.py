@@ -146,6 +146,8 @@ def explain(
         for each in found.drafts
     ]
     print_table(Table(columns, rows), output)
+    if any(each.judged.scorer_mismatch for each in found.drafts):
+        print_notes("mismatch: contributions and thresholds are of a scorer that does not fit")
     print_notes(
         f"{found.policy.trigger}, theta {found.policy.theta:g}: "
         f"{counted(found.retrievals, 'retrieval')} instead of {found.recorded_retrievals}"

@@ -199,6 +199,8 @@ async def _open_servicer(
             async with compose.open_generator(breakers=breakers) as generator:
                 yield GeneratorServicer(generator)
         case ServiceName.SCORER:
+            if missing := compose.missing_scorer():
+                raise missing
             async with compose.open_scorer(observer=telemetry.scorer, breakers=breakers) as scorer:
                 yield ScorerServicer(scorer)
         case ServiceName.QUERY_BUILDER:
@@ -227,6 +229,7 @@ async def _open_servicer(
             async with compose.open_ports(
                 settings, observer=telemetry.scorer, breakers=breakers
             ) as ports:
+                await compose.check_scorer(ports, settings, files.policies)
                 limited = compose.with_access_rules(ports, settings)
                 limited = replace(limited, generator=telemetry.generator(limited.generator))
                 loop = compose.build_loop(

@@ -21,16 +21,19 @@ from scaar.compose import (
     EMBEDDED,
     build_catalog,
     build_loop,
+    missing_scorer,
     open_catalog,
     open_embedded_indexes,
     open_files,
     open_generator,
     open_ports,
     open_scorer,
+    policy_with_contributions,
     read_policies,
     scaar_home,
 )
 from scaar.core.defaults import DEFAULTS
+from scaar.core.defaults.text_kinds import Mismatch, scorer_mismatch
 from scaar.core.distributions import lab_is_installed, library_required
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.plurals import counted
@@ -141,9 +144,12 @@ async def _examine(checks: _Checks, target: str) -> None:
         if where != EMBEDDED:
             await _check_service(checks, name, where)
     await _check_extensions(checks)
-    await _check_models(checks, targets)
+    problems = checks.failed
+    await _check_generator(checks, targets)
+    known = checks.failed == problems
     if targets[ServiceName.GENERATOR] == EMBEDDED:
         await _offer_servers(checks)
+    await _check_scorer(checks, settings, targets, target, known_model=known)
     if targets[ServiceName.RETRIEVER] == EMBEDDED:
         # Invalid settings are reported by the check of the indexes.
         with suppress(InvalidRequest):
@@ -291,18 +297,70 @@ async def _check_service(checks: _Checks, name: ServiceName, target: str) -> Non
     await checks.run(name, serving, advice)
 
 
-async def _check_models(checks: _Checks, targets: dict[ServiceName, str]) -> None:
+async def _check_generator(checks: _Checks, targets: dict[ServiceName, str]) -> None:
     async def generator() -> str:
         async with open_generator() as opened:
             return _model_text(await opened.describe_model())
+
+    if targets[ServiceName.GENERATOR] == EMBEDDED:
+        name = ServiceName.GENERATOR
+        await checks.run(f"{name} model", generator, _model_advice(name))
+
+
+async def _check_scorer(
+    checks: _Checks,
+    settings: OrchestratorSettings,
+    targets: dict[ServiceName, str],
+    target: str,
+    *,
+    known_model: bool,
+) -> None:
+    """Check the scorer, and that it fits the model. Without a model, a scorer may be missing."""
 
     async def scorer() -> str:
         async with open_scorer() as opened:
             return _model_text(await opened.describe_model())
 
-    for name, check in ((ServiceName.GENERATOR, generator), (ServiceName.SCORER, scorer)):
-        if targets[name] == EMBEDDED:
-            await checks.run(f"{name} model", check, _model_advice(name))
+    what, embedded = "scorer", targets[ServiceName.SCORER] == EMBEDDED
+    if embedded:
+        what = "scorer model"
+        missing = None
+        # An invalid setting is reported by the check below.
+        with suppress(InvalidRequest):
+            missing = missing_scorer()
+        if missing is not None:
+            if not known_model:
+                return
+            with suppress(ScaarError):
+                if not policy_with_contributions(settings, read_policies(settings)):
+                    checks.warning(what, missing.message)
+                    return
+            checks.bad(what, "there is none for this model", missing.message)
+            return
+    mismatch = None
+    # What cannot be described is a problem of its own.
+    with suppress(ScaarError):
+        mismatch = await _scorer_mismatch(targets, target)
+    if mismatch is not None and settings.allow_scorer_mismatch:
+        checks.warning(what, f"{mismatch.problem}, which is allowed")
+    elif mismatch is not None:
+        checks.bad(what, mismatch.problem, f"To correct this, {mismatch.advice}.")
+    elif embedded:
+        await checks.run(what, scorer, _model_advice(ServiceName.SCORER))
+
+
+async def _scorer_mismatch(targets: dict[ServiceName, str], target: str) -> Mismatch | None:
+    """Return how the scorer of the target, or of these targets, does not fit the model."""
+    if target != EMBEDDED:
+        async with open_catalog(target) as catalog:
+            orchestrator = await catalog.describe()
+        return scorer_mismatch(orchestrator.model, orchestrator.scorer)
+    async with (
+        open_generator(targets[ServiceName.GENERATOR]) as generator,
+        open_scorer(targets[ServiceName.SCORER]) as scorer,
+    ):
+        model = await generator.describe_model()
+        return scorer_mismatch(model, await scorer.describe_model())
 
 
 async def _offer_servers(checks: _Checks) -> None:

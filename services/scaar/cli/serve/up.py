@@ -26,8 +26,10 @@ from scaar.cli.serve.services import (
 from scaar.cli.serve.up_records import records_settings
 from scaar.cli.settings import read_every
 from scaar.cli.tables import Column, Table, show_table
-from scaar.core.errors import BackendUnavailable, InvalidRequest
+from scaar.compose import missing_scorer, policy_with_contributions, read_policies
+from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest
 from scaar.core.records import RecordContent
+from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.addresses import check_free
 from scaar.runtime.channel_security import read_channel_credentials
 from scaar.runtime.health import wait_until_serving
@@ -109,7 +111,24 @@ def up(
         settings = read_every()
         stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())
         urls = http_urls(addresses, settings)
+        if not _has_scorer():
+            # Policies without contributions answer.
+            del addresses[ServiceName.SCORER]
         asyncio.run(_up(addresses, urls, stop_timeout_s + STOP_MARGIN_S, indexed))
+
+
+def _has_scorer() -> bool:
+    """Return whether a scorer is installed or set.
+
+    Raises:
+        CapabilityMissing: none is, and the default policy uses contributions.
+    """
+    if (missing := missing_scorer()) is None:
+        return True
+    settings = OrchestratorSettings.read()
+    if policy := policy_with_contributions(settings, read_policies(settings)):
+        raise CapabilityMissing(f"policy {policy}: {missing.message}")
+    return False
 
 
 def _addresses(base_port: int, ports: Mapping[ServiceName, int]) -> dict[ServiceName, str]:
@@ -204,7 +223,7 @@ async def _up(
 
 async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Process:
     command = [sys.executable, "-m", "scaar.cli", "serve", name, "--address", addresses[name]]
-    for other in _CALLS.get(name, ()):
+    for other in (each for each in _CALLS.get(name, ()) if each in addresses):
         command += [f"--{other}", f"dns:///{addresses[other]}"]
     command.append("--until-stdin-closes")
     # With a session of its own, Ctrl-C reaches only this process, which stops them in order. The

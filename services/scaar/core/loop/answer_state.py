@@ -15,6 +15,7 @@ from scaar.core.loop.system_turn import SystemTurnGenerator
 from scaar.core.loop.writer import Sentence, Writer, Writing
 from scaar.core.policies.requirements import (
     drafted_tokens,
+    judging_evidence,
     streamed_top_tokens,
     streams_attention,
 )
@@ -36,6 +37,7 @@ from scaar.core.types import (
     AnswerRequest,
     Degradation,
     EffectivePolicy,
+    EvidenceKind,
     ExcludeSeen,
     LogprobsRequest,
     MessageRole,
@@ -128,6 +130,13 @@ class AnswerState:
         self._short_answer: str | None = None
         self._first_draft: Sentence | None = None
         self._rewritten = ""
+
+    @property
+    def has_scorer_mismatch(self) -> bool:
+        """Whether the policy judges by contributions of a scorer that does not fit."""
+        if not self.provenance.scorer_mismatch:
+            return False
+        return EvidenceKind.CONTRIBUTIONS in judging_evidence(self.policy)
 
     def answer_instead(self, question: str) -> None:
         """Answer a standalone question instead of the last one of the conversation."""

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import replace
 
-from scaar.core.errors import ScaarError
+from scaar.core.errors import CapabilityMissing, ScaarError
 from scaar.core.loop.answer_state import Ports
 from scaar.core.loop.loop_files import LoopFiles
 from scaar.core.policies import PRESETS
@@ -20,6 +20,7 @@ from scaar.core.types import (
     PolicyDescription,
     PolicyRequest,
     RetrieveRequest,
+    ScorerDescription,
     SearchRequest,
     SearchResult,
 )
@@ -81,7 +82,7 @@ class PortsCatalog:
         try:
             async with asyncio.TaskGroup() as parts:
                 model = parts.create_task(self._ports.generator.describe_model())
-                scorer = parts.create_task(self._ports.scorer.describe_model())
+                scorer = parts.create_task(self._describe_scorer())
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
         return OrchestratorDescription(
@@ -92,6 +93,13 @@ class PortsCatalog:
             self._policies.default,
             self._files.sentence_filter_digest,
         )
+
+    async def _describe_scorer(self) -> ScorerDescription:
+        """Return the description of the scorer, empty if the installation has none."""
+        try:
+            return await self._ports.scorer.describe_model()
+        except CapabilityMissing:
+            return ScorerDescription("", "", "", 0)
 
     def _described(self, name: str, model: ModelDescription) -> PolicyDescription:
         request = self._policies.resolve(PolicyRequest(name))

@@ -145,4 +145,5 @@ def _judgement_event(state: AnswerState, draft: Sentence, judged: Judged) -> Sen
         score=judgement.score,
         signals=judgement.signals,
         without_contributions=judged.unscored,
+        scorer_mismatch=state.has_scorer_mismatch and not judged.unscored,
     )

@@ -60,6 +60,8 @@ class AdaptiveLoop:
 
     With ``draft_ahead``, the model keeps writing while a sentence is judged, in one generation for
     as long as its text is accepted. Otherwise every sentence is a call; the events are the same.
+    With ``allow_scorer_mismatch``, answers with a scorer that does not fit model or index are
+    marked instead of rejected.
     ``gate`` is the gate of a file; requests can also name gates that need no file.
     ``sentence_filter`` is the filter of policies that filter sentences, ``corpus_counts`` are the
     counts of policies that decide by the occurrences of entities in a corpus. ``policies`` are
@@ -73,6 +75,7 @@ class AdaptiveLoop:
         ports: Ports,
         *,
         draft_ahead: bool = True,
+        allow_scorer_mismatch: bool = False,
         gate: QuestionGate | None = None,
         sentence_filter: LearnedFilter | None = None,
         corpus_counts: CorpusCounts | None = None,
@@ -93,6 +96,7 @@ class AdaptiveLoop:
             self.files,
             policies=self.policies,
             draft_ahead=draft_ahead,
+            allow_scorer_mismatch=allow_scorer_mismatch,
             capacity=capacity,
             clock=clock,
         )

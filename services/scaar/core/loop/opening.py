@@ -11,7 +11,14 @@ from dataclasses import replace
 from typing import TypeVar
 
 from scaar.core.calls.capacity import AnswerCapacity
-from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
+from scaar.core.defaults.text_kinds import scorer_mismatch
+from scaar.core.errors import (
+    CapabilityMissing,
+    InvalidRequest,
+    NotFound,
+    ScaarError,
+    ScorerMismatch,
+)
 from scaar.core.filters import check_declared
 from scaar.core.gates import ModelSpecificGate, QuestionGate
 from scaar.core.loop.accepted_tokens import require_logprobs
@@ -40,11 +47,13 @@ from scaar.core.types import (
     AnswerRequest,
     Capability,
     EffectivePolicy,
+    IndexDescription,
     ModelDescription,
     Moment,
     OnFailure,
     PolicyRequest,
     Provenance,
+    ScorerDescription,
 )
 
 _STAGE = "opening the answer"
@@ -61,6 +70,7 @@ class AnswerOpener:
         *,
         policies: TunedPolicies,
         draft_ahead: bool,
+        allow_scorer_mismatch: bool,
         capacity: AnswerCapacity | None,
         clock: Callable[[], float],
         new_answer_id: Callable[[], str] = lambda: uuid.uuid4().hex,
@@ -69,6 +79,7 @@ class AnswerOpener:
         self._files = files
         self._policies = policies
         self._draft_ahead = draft_ahead
+        self._allow_scorer_mismatch = allow_scorer_mismatch
         self._capacity = capacity or AnswerCapacity()
         self._clock = clock
         # Not the id of the request, which two running requests can share.
@@ -89,6 +100,7 @@ class AnswerOpener:
 
         Raises:
             CapabilityMissing: model, index or files cannot serve the policy or the gate.
+            ScorerMismatch: the policy uses contributions of a scorer that does not fit.
             InvalidRequest: the index does not declare a field of the filters.
             NotFound: there is no such index.
             Overloaded: there is no place, and no room in the queue or no place in time.
@@ -168,6 +180,7 @@ class AnswerOpener:
         if artefact is not None:
             allowed = request.policy.allow_mismatch
             differences = check_conditions(artefact, model, scorer, found, allow_mismatch=allowed)
+        mismatch = self._scorer_mismatch(model, scorer, found)
         profile = profile_of(request.prompt_profile or model.prompt_profile)
         return Provenance(
             request_id=request.request_id,
@@ -193,7 +206,26 @@ class AnswerOpener:
             corpus_counts_digest=counts.digest if counts else "",
             reranker=found.reranker if found and reranks else "",
             reranker_revision=found.reranker_revision if found and reranks else "",
+            scorer_mismatch=mismatch,
         )
+
+    def _scorer_mismatch(
+        self,
+        model: ModelDescription,
+        scorer: ScorerDescription | None,
+        index: IndexDescription | None,
+    ) -> str:
+        """Return what does not fit the scorer, where that is allowed; empty if all fits.
+
+        Raises:
+            ScorerMismatch: something does not fit, and it is not allowed.
+        """
+        found = scorer_mismatch(model, scorer, index) if scorer else None
+        if found is None:
+            return ""
+        if not self._allow_scorer_mismatch:
+            raise ScorerMismatch(str(found))
+        return found.problem
 
     def _require_capabilities(self, policy: EffectivePolicy, model: ModelDescription) -> None:
         missing = capabilities(policy) - model.capabilities

@@ -20,9 +20,9 @@ def _layout(question: str, passages: Sequence[str], examples: str) -> str:
     return f"{numbered(passages)}Question: {question}\nAnswer:"
 
 
-LAB = PromptProfile("lab", 1, _layout, trained_to_conclude=True, rewriting=None)
+LAB = PromptProfile("lab", 1, _layout, trained_to_conclude=True, rewriting=None, text_kind="lab")
 LAB_CHAT = PromptProfile(
-    "lab_chat", 1, _layout, trained_to_conclude=True, rewriting=plain_rewriting
+    "lab_chat", 1, _layout, trained_to_conclude=True, rewriting=plain_rewriting, text_kind="lab"
 )
 """The same layout, for the lab's model that was trained to rewrite questions."""
 _TAGS = DIALECTS[SearchDialect.SEARCH_R1]
@@ -36,6 +36,7 @@ LAB_SEARCH = PromptProfile(
     trained_dialect=SearchDialect.SEARCH_R1,
     answer_tags=_TAGS.answer,
     rewriting=None,
+    text_kind="lab",
 )
 """The same layout, for the lab's model that was trained to request searches.
 

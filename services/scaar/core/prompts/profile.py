@@ -43,6 +43,9 @@ class PromptProfile:
     rewriting: Callable[[Sequence[Message], str], str] | None = general_rewriting
     """The prompt for a standalone question: of earlier messages, and of the last question. None
     for a model that cannot rewrite questions."""
+    text_kind: str = ""
+    """The kind of text that its models write and read, such as ``lab``; empty for any. A model
+    behind any server is known by it."""
     system: str = ""
     """Text before every prompt, of the profile and of the application, made safe for it."""
     short: str = ""

@@ -115,6 +115,7 @@ from scaar.core.types.queries import (
     WordRule,
 )
 from scaar.core.types.retrieval import (
+    DOCUMENT_FIELDS,
     DenseDescription,
     DenseSettings,
     Filter,
@@ -140,6 +141,7 @@ from scaar.core.types.scoring import ScorerDescription, ScoreRequest
 
 __all__ = [
     "DEFAULT_POLICY",
+    "DOCUMENT_FIELDS",
     "NOT_IN_DOCUMENTS",
     "Abstention",
     "AbstentionReason",

@@ -233,6 +233,8 @@ class Provenance:
     reranker_revision: str = ""
     """Name and revision of the cross-encoder that reranks passages; empty if the policy does not
     rerank, and without a revision for that of another server."""
+    scorer_mismatch: str = ""
+    """How the scorer does not fit model or index, where that is allowed; empty if all fits."""
 
 
 class AbstentionReason(enum.StrEnum):

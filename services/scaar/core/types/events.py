@@ -89,6 +89,9 @@ class SentenceJudged:
     without_contributions: bool = False
     """Whether the scorer cannot read the draft, so that every word counts as one that contributes
     nothing, and the query has all confident words."""
+    scorer_mismatch: bool = False
+    """Whether contributions, thresholds and decision are of a scorer that does not fit model or
+    index (:attr:`Provenance.scorer_mismatch`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,10 @@ class MetadataField:
     values: tuple[str, ...]
 
 
+DOCUMENT_FIELDS = ("page", "section", "source", "url")
+"""The metadata fields of an index that is built from files of documents."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A passage to be indexed. The index declares each field of ``metadata``."""

@@ -28,3 +28,5 @@ class ScorerDescription:
     revision: str
     engine: str
     max_pair_tokens: int
+    text_kind: str = ""
+    """Kind of text that the model was trained on, such as ``lab``; empty if it is unknown."""

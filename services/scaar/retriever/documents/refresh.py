@@ -5,11 +5,16 @@ from dataclasses import dataclass
 
 from scaar.core.errors import AlreadyExists, InvalidRequest, NotFound
 from scaar.core.ports import IndexKeeper
-from scaar.core.types import DenseSettings, IndexDescription, IndexMode, Passage
+from scaar.core.types import (
+    DOCUMENT_FIELDS,
+    DenseSettings,
+    IndexDescription,
+    IndexMode,
+    Passage,
+)
 from scaar.retriever.dense import unchanged_dense
 from scaar.retriever.documents.ledger import Digests, Ledger, LedgerFile, digests_of
 from scaar.retriever.documents.reading import ReadFolder
-from scaar.retriever.documents.splitting import FIELDS
 
 _DELETED_AT_ONCE = 50_000
 """Maximum number of ids in one request."""
@@ -56,7 +61,7 @@ async def refresh_index(
     index = None if mode is IndexMode.REPLACE else await _existing(indexes, name)
     if index is None:
         result = await indexes.index_passages(
-            name, _stream(passages), mode=mode, metadata_fields=FIELDS, dense=dense
+            name, _stream(passages), mode=mode, metadata_fields=DOCUMENT_FIELDS, dense=dense
         )
         file.write(Ledger(result.index.version, wanted))
         return RefreshResult(result.index, added=len(passages))
@@ -94,7 +99,7 @@ async def _change(
             index.name,
             _stream(sent),
             mode=IndexMode.UPSERT,
-            metadata_fields=FIELDS,
+            metadata_fields=DOCUMENT_FIELDS,
             dense=dense,
         )
         index = result.index

@@ -15,8 +15,6 @@ PASSAGE_WORDS = 120
 """Default of the maximum number of words of a passage."""
 LONGEST_WORD = 256
 """Maximum number of characters of a word; a longer run of characters is cut."""
-FIELDS = ("page", "section", "source", "url")
-"""The metadata fields of passages of documents."""
 _ID_CHARACTERS = 32
 
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Generic, Protocol
 
+from scaar.core.defaults.text_kinds import kind_of_revision
 from scaar.core.errors import NotFound
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.types import ScorerDescription, ScoreRequest
@@ -106,7 +107,8 @@ async def _open_scorer(
 
         batcher = Batcher(compute, executor, limits, observer=observer)
         try:
-            yield OnnxScorer(model, reader, batcher, engine=engine)
+            kind = kind_of_revision(model.revision) or settings.text_kind
+            yield OnnxScorer(model, reader, batcher, engine=engine, text_kind=kind)
         finally:
             batcher.close()
     finally:
@@ -118,11 +120,18 @@ class OnnxScorer(Generic[P]):
     """A :class:`~scaar.core.ports.ContributionScorer`; concurrent calls share its batches."""
 
     def __init__(
-        self, model: Model[P], reader: Executor, batcher: Batcher[P], *, engine: str = "onnx"
+        self,
+        model: Model[P],
+        reader: Executor,
+        batcher: Batcher[P],
+        *,
+        engine: str = "onnx",
+        text_kind: str = "",
     ) -> None:
         self._model = model
         self._reader = reader
         self._engine = engine
+        self._text_kind = text_kind
         self.batcher = batcher
 
     async def score_contributions(
@@ -151,4 +160,5 @@ class OnnxScorer(Generic[P]):
             revision=self._model.revision,
             engine=self._engine,
             max_pair_tokens=self._model.max_pair_tokens,
+            text_kind=self._text_kind,
         )

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 from grpc import ChannelCredentials
 
+from scaar.core.defaults.text_kinds import kind_of_revision
 from scaar.core.errors import (
     BackendUnavailable,
     CapabilityMissing,
@@ -87,6 +88,7 @@ class TritonScorer:
         self._watch = watch
         self._reader = reader
         self._executor = executor
+        self._text_kind = settings.text_kind
         self._timeout_s = settings.triton_timeout_s
         self._max_queued = settings.max_queued_pairs
         limits = BatchLimits(
@@ -138,11 +140,13 @@ class TritonScorer:
             raise DeadlineExceeded(f"{target} did not respond in time", target=target) from error
 
     async def describe_model(self) -> ScorerDescription:
+        revision = self._watch.served().revision
         return ScorerDescription(
             model=self._reader.name,
-            revision=self._watch.served().revision,
+            revision=revision,
             engine="triton",
             max_pair_tokens=self._reader.max_pair_tokens,
+            text_kind=kind_of_revision(revision) or self._text_kind,
         )
 
     @contextmanager

@@ -41,6 +41,7 @@ def test_every_event_has_its_name_and_its_fields(answered: list[AnswerEvent]) ->
     assert list(judged) == [
         *("event", "sentence", "text", "words", "trigger", "retrieving", "score", "signals"),
         "without_contributions",
+        "scorer_mismatch",
     ]
     assert judged["words"][1] == {
         "text": "[Paris].",

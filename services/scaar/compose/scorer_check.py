@@ -1,0 +1,48 @@
+"""The check of an orchestrator's scorer at its start, against the model and the policies it has."""
+
+import asyncio
+
+from scaar.core.defaults.text_kinds import scorer_mismatch
+from scaar.core.errors import CapabilityMissing, ScaarError, ScorerMismatch
+from scaar.core.loop.loop import Ports
+from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.policies.requirements import needs_scorer
+from scaar.core.types import PolicyRequest
+from scaar.orchestrator.settings import OrchestratorSettings
+
+_TIMEOUT_S = 5.0
+"""Time to describe model and scorer, in seconds."""
+
+
+def policy_with_contributions(settings: OrchestratorSettings, policies: TunedPolicies) -> str:
+    """Return the name of the default or shadow policy that uses contributions; empty if none."""
+    for name in (settings.default_policy, settings.shadow_policy):
+        if name and needs_scorer(policies.resolve(PolicyRequest(name))):
+            return name
+    return ""
+
+
+async def check_scorer(
+    ports: Ports, settings: OrchestratorSettings, policies: TunedPolicies
+) -> None:
+    """Check that the scorer fits the model, if the default or the shadow policy uses it.
+
+    Model and scorer that cannot be described now are compared in every answer.
+
+    Raises:
+        ScorerMismatch: the scorer does not fit.
+        CapabilityMissing: there is no scorer.
+    """
+    policy = policy_with_contributions(settings, policies)
+    if not policy or settings.allow_scorer_mismatch:
+        return
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            model = await ports.generator.describe_model()
+            scorer = await ports.scorer.describe_model()
+    except CapabilityMissing as error:
+        raise CapabilityMissing(f"policy {policy}: {error.message}") from error
+    except (ScaarError, TimeoutError):
+        return
+    if mismatch := scorer_mismatch(model, scorer):
+        raise ScorerMismatch(f"policy {policy}: {mismatch}")
