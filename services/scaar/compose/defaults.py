@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scaar.compose.models import resolve_model
 from scaar.core.defaults import DEFAULTS
 from scaar.core.defaults.text_kinds import default_scorer, kind_of_profile
 from scaar.core.errors import CapabilityMissing
@@ -24,11 +25,14 @@ def language_model_folder(name: str | None) -> Path | None:
 
 
 def with_default_language_model(settings: "GeneratorSettings") -> "GeneratorSettings":
-    """Return the settings with the folder of a provider's language model, if they select one.
+    """Return the settings with the file or the folder of the model that they name or default to.
 
     Raises:
         CapabilityMissing: no model is set, and no provider with a language model is installed.
+        NotFound: the model for ``llama_cpp`` is not on this machine.
     """
+    if settings.engine == "llama_cpp" and settings.model is not None:
+        return settings.model_copy(update={"model": str(resolve_model(settings.model))})
     if settings.engine != "onnx":
         return settings
     folder = language_model_folder(settings.model)

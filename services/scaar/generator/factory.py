@@ -10,6 +10,9 @@ from scaar.generator.pace import PacedGenerator
 from scaar.generator.recommended_settings import RecommendingGenerator, recommended_of
 from scaar.generator.settings import GeneratorSettings, check_together
 
+_EXTRAS = {"onnx": "generator", "llama_cpp": "llama-cpp"}
+"""Extras with another name than their engine."""
+
 
 @asynccontextmanager
 async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator]:
@@ -23,7 +26,7 @@ async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator
         CapabilityMissing: the libraries of the engine are not installed.
     """
     check_together(settings)
-    extra = "generator" if settings.engine == "onnx" else settings.engine
+    extra = _EXTRAS.get(settings.engine, settings.engine)
     with library_required(f"engine {settings.engine}", extra, engine=settings.engine):
         opening = _open_engine(settings)
     async with opening as generator:
@@ -49,6 +52,10 @@ def _open_engine(settings: GeneratorSettings) -> AbstractAsyncContextManager[Gen
             from scaar.generator.engines.openai import open_openai_generator
 
             return open_openai_generator(settings)
+        case "llama_cpp":
+            from scaar.generator.engines.llama_cpp import open_llama_cpp_generator
+
+            return open_llama_cpp_generator(settings)
         case "transformers":
             from scaar.generator.engines.transformers import open_transformers_generator
 

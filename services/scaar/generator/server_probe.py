@@ -29,7 +29,7 @@ _SAMPLES = 3
 
 
 async def probe_server(settings: GeneratorSettings) -> Mapping[str, str]:
-    """Return the capabilities of the server of engine ``openai`` or ``tgi``, by name.
+    """Return the capabilities of the server of ``openai``, ``tgi`` or ``llama_cpp``, by name.
 
     Raises:
         InvalidRequest: the engine has no server.
@@ -47,7 +47,13 @@ async def probe_server(settings: GeneratorSettings) -> Mapping[str, str]:
         async with open_tgi_generator(settings) as tgi:
             observed = await observed_capabilities(tgi)
             return {**tgi.prompting(), "kind of server": "tgi", **observed}
-    text = f"only engines openai and tgi have a server to probe, not {settings.engine}"
+    if settings.engine == "llama_cpp":
+        with library_required("engine llama_cpp", "llama-cpp"):
+            from scaar.generator.engines.llama_cpp import open_llama_cpp_generator
+
+        async with open_llama_cpp_generator(settings) as child:
+            return {**await child.server_capabilities(), **await observed_capabilities(child)}
+    text = f"only engines openai, tgi and llama_cpp have a server to probe, not {settings.engine}"
     raise InvalidRequest.of("SCAAR_GENERATOR_ENGINE", text)
 
 

@@ -17,17 +17,22 @@ from scaar.runtime.settings import ServiceSettings, settings_of
 SERVERS = ("tgi", "openai")
 """Engines that call a model server."""
 _OF_TRANSFORMERS = ("device", "dtype", "attention", "chat_template")
-_OF_OPENAI = (
+_OF_OPENAI = ("dialect", "logprob_kind")
+_OF_OPENAI_OR_LLAMA_CPP = (
     "openai_api",
-    "dialect",
-    "logprob_kind",
     "max_total_tokens",
     "max_thinking_tokens",
     "prefix_reuse",
 )
+_OF_LLAMA_CPP = ("slots",)
 _OF_TLS = ("ca_file", "client_cert_file", "client_key_file")
 _OF_SERVERS = ("url", "api_key", "api_key_file", *_OF_TLS, "prompt_profile", "chat_template_file")
 """Settings that apply to model servers only."""
+_OF_OTHERS_TOO = {
+    "transformers": frozenset({"prompt_profile"}),
+    "llama_cpp": frozenset({"prompt_profile", "chat_template_file"}),
+}
+"""Settings of model servers that apply to an engine without one."""
 
 
 def _text(value: object) -> object:
@@ -92,14 +97,17 @@ class GeneratorSettings(ServiceSettings):
 
     model_config = settings_of("generator")
 
-    engine: Literal["onnx", "tgi", "openai", "transformers"] = "onnx"
+    engine: Literal["onnx", "llama_cpp", "tgi", "openai", "transformers"] = "onnx"
     """Engine that runs the model. ``onnx``: a decoder exported with its key-value cache, in ONNX
-    Runtime on the CPU. ``tgi``: a Hugging Face text-generation-inference server at ``url``.
-    ``openai``: an OpenAI-compatible server at ``url``, such as vLLM, SGLang, the llama.cpp server
-    or OpenAI. ``transformers``: any causal checkpoint, in PyTorch, with entropy and attention."""
+    Runtime on the CPU. ``llama_cpp``: a GGUF file, in llama.cpp on this machine, as a process that
+    the generator starts and supervises. ``tgi``: a Hugging Face text-generation-inference server
+    at ``url``. ``openai``: an OpenAI-compatible server at ``url``, such as vLLM, SGLang, the
+    llama.cpp server or OpenAI. ``transformers``: any causal checkpoint, in PyTorch, with entropy
+    and attention."""
 
     model: Annotated[str | None, BeforeValidator(_text)] = None
     """Model to run. For ``onnx``: a checkpoint folder or the name of a lab model. For
+    ``llama_cpp``: a GGUF file, or the name of a model of ``scaar models``. For
     ``transformers``: a folder or a name on the Hugging Face Hub. For a server: the name of the
     model on the server; if the server does not serve that model, the generator does not start."""
 
@@ -133,9 +141,9 @@ class GeneratorSettings(ServiceSettings):
     ``openai_api`` and the chat template follow from it where they are unset."""
 
     prompt_profile: Annotated[str | None, AfterValidator(_profile)] = None
-    """Prompt profile for the model of a server or of ``transformers``. Default: the profile that a
-    model folder names in its ``scaar.json``, else ``instruct`` for an instruct model in a chat
-    template, else ``scaar``. Evaluations use ``scaar`` instead of ``instruct``."""
+    """Prompt profile for the model of a server, of ``llama_cpp`` or of ``transformers``. Default:
+    the profile that a model folder names in its ``scaar.json``, else ``instruct`` for an instruct
+    model in a chat template, else ``scaar``. Evaluations use ``scaar`` instead of ``instruct``."""
 
     recommended: Annotated[_Recommended | None, AfterValidator(_recommended)] = None
     """Recommended ``theta``, ``alpha`` and ``top_k`` for the model, by policy:
@@ -143,8 +151,8 @@ class GeneratorSettings(ServiceSettings):
     folder, and a request overrides both."""
 
     openai_api: Literal["auto", "completions", "chat"] = "auto"
-    """API of an ``openai`` server to call. ``auto`` calls ``chat`` for an instruct model whose
-    chat template is unknown, else ``completions``."""
+    """API of an ``openai`` server, or of ``llama_cpp``, to call. ``auto`` calls ``chat`` for an
+    instruct model whose chat template is unknown, else ``completions``."""
 
     dialect: Literal["auto", "generic", "openai", "vllm", "sglang", "llama_cpp", "ollama"] = "auto"
     """Kind of ``openai`` server. ``auto`` detects the kind from the owner in the server's list of
@@ -157,7 +165,13 @@ class GeneratorSettings(ServiceSettings):
 
     max_total_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
     """Context length of an ``openai`` server's model, in tokens. Default: the length that the
-    server reports, else 4096. The server rejects longer requests itself."""
+    server reports, else 4096. The server rejects longer requests itself. For ``llama_cpp``: the
+    context of each slot, by default 8192 or the length of the model if that is less. A shorter one
+    needs less memory."""
+
+    slots: int = Field(default=1, ge=1, le=64)
+    """Number of generations that ``llama_cpp`` computes concurrently; further ones wait. Each slot
+    has a context of its own, which takes memory."""
 
     prefix_reuse: Literal["answer", "none"] = "answer"
     """What a llama.cpp server reuses of the text that it has read. ``answer``: an answer keeps one
@@ -167,10 +181,10 @@ class GeneratorSettings(ServiceSettings):
     use the server: the calls of an answer may then meet different slots."""
 
     max_thinking_tokens: int = Field(default=2048, ge=1, le=1_000_000)
-    """Maximum number of tokens that the model of an ``openai`` server may think before its answer,
-    in addition to the tokens of the answer. A chat requests that the model does not think; the
-    limit applies to models that think all the same. A generation that exceeds it fails with
-    FAILED_PRECONDITION. Raise it for models that think for long."""
+    """Maximum number of tokens that the model of an ``openai`` server or of ``llama_cpp`` may think
+    before its answer, in addition to the tokens of the answer. A chat requests that the model does
+    not think; the limit applies to models that think all the same. A generation that exceeds it
+    fails with FAILED_PRECONDITION. Raise it for models that think for long."""
 
     device: str = "auto"
     """Device for ``transformers``: ``cpu``, ``cuda`` or ``cuda:1``. ``auto`` uses a GPU if one is
@@ -190,10 +204,11 @@ class GeneratorSettings(ServiceSettings):
 
     chat_template_file: Path | None = None
     """Path to the chat template of a chat model whose server completes texts only (``tgi``, and
-    ``openai`` with completions): a ``chat_template.jinja``, a ``tokenizer_config.json`` or a
-    folder that contains them. The prompt becomes the user's turn and the text written so far the
-    beginning of the model's turn. Default, for an instruct model: the template that the llama.cpp
-    server reports; for ``tgi``, that of the served model if its files are on this machine."""
+    ``openai`` and ``llama_cpp`` with completions): a ``chat_template.jinja``, a
+    ``tokenizer_config.json`` or a folder that contains them. The prompt becomes the user's turn and
+    the text written so far the beginning of the model's turn. Default, for an instruct
+    model: the template in the GGUF file or the one that the llama.cpp server reports; for ``tgi``,
+    that of the served model if its files are on this machine."""
 
     connect_timeout_s: float = Field(default=5.0, gt=0, le=3600, allow_inf_nan=False)
     """Maximum time to connect to the server, in seconds."""
@@ -202,9 +217,10 @@ class GeneratorSettings(ServiceSettings):
     """Maximum time without data from the server, in seconds, before the first token and between
     tokens. The deadline of the call applies too."""
 
-    threads: int = Field(default=1, ge=1, le=256)
+    threads: int | None = Field(default=None, ge=1, le=256)
     """Number of threads that compute one step. A small model is fastest with 1, a large one with
-    the number of cores."""
+    the number of cores. Default: 1; for ``llama_cpp`` the physical cores that affinity and CPU
+    quota allow."""
 
     workers: int = Field(default=2, ge=1, le=256)
     """Number of steps of different generations that are computed in parallel. ``transformers``
@@ -259,19 +275,26 @@ def check_together(settings: GeneratorSettings) -> None:
         if not (settings.url or "https:").startswith("https:"):
             text = "requires an https:// url, but url is http://"
             wrong += [_violation(name, text) for name in _OF_TLS if getattr(settings, name)]
-        if settings.chat_template_file is not None and settings.openai_api == "chat":
-            text = "must not be set with openai_api chat: the server applies its own template"
-            wrong.append(_violation("chat_template_file", text))
     else:
         text = f"requires engine {' or '.join(SERVERS)}, but the engine is {engine}"
-        theirs = set(_OF_SERVERS) - ({"prompt_profile"} if engine == "transformers" else set())
+        theirs = set(_OF_SERVERS) - _OF_OTHERS_TOO.get(engine, frozenset())
         wrong += [_violation(name, text) for name in _OF_SERVERS if name in theirs & given]
+    both = settings.chat_template_file is not None and settings.openai_api == "chat"
+    if both and engine in (*SERVERS, "llama_cpp"):
+        text = "must not be set with openai_api chat: the server applies its own template"
+        wrong.append(_violation("chat_template_file", text))
     if engine != "transformers":
         text = f"requires engine transformers, but the engine is {engine}"
         wrong += [_violation(name, text) for name in _OF_TRANSFORMERS if name in given]
     if engine != "openai":
         text = f"requires engine openai, but the engine is {engine}"
         wrong += [_violation(name, text) for name in _OF_OPENAI if name in given]
+    if engine not in ("openai", "llama_cpp"):
+        text = f"requires engine openai or llama_cpp, but the engine is {engine}"
+        wrong += [_violation(name, text) for name in _OF_OPENAI_OR_LLAMA_CPP if name in given]
+    if engine != "llama_cpp":
+        text = f"requires engine llama_cpp, but the engine is {engine}"
+        wrong += [_violation(name, text) for name in _OF_LLAMA_CPP if name in given]
     if wrong:
         raise InvalidRequest(wrong)
 

@@ -91,10 +91,8 @@ def test_the_probe_prints_what_the_server_returns_and_warns_of_an_engine_without
 ) -> None:
     ran = run_scaar("doctor", "--probe")
     assert ran.status == 0
-    assert (
-        "! generator server: engine onnx has none to probe; engines openai and tgi have one"
-        in ran.out
-    )
+    text = "engine onnx has none to probe; engines openai, tgi and llama_cpp have one"
+    assert f"! generator server: {text}" in ran.out
     with openai_serving("generic", "no-usage") as server:
         monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "openai")
         monkeypatch.setenv("SCAAR_GENERATOR_URL", server.url)

@@ -32,6 +32,7 @@ from scaar.compose import (
     read_policies,
     scaar_home,
 )
+from scaar.compose.defaults import with_default_language_model
 from scaar.core.defaults import DEFAULTS
 from scaar.core.defaults.text_kinds import Mismatch, scorer_mismatch
 from scaar.core.distributions import lab_is_installed, library_required
@@ -78,7 +79,8 @@ def doctor(
     probe: Annotated[
         bool,
         typer.Option(
-            "--probe", help="Print what the server of engine openai or tgi returns, and its limits."
+            "--probe",
+            help="Print what the model server returns, and its limits.",
         ),
     ] = False,
 ) -> None:
@@ -302,9 +304,19 @@ async def _check_generator(checks: _Checks, targets: dict[ServiceName, str]) -> 
         async with open_generator() as opened:
             return _model_text(await opened.describe_model())
 
-    if targets[ServiceName.GENERATOR] == EMBEDDED:
-        name = ServiceName.GENERATOR
-        await checks.run(f"{name} model", generator, _model_advice(name))
+    async def need() -> str:
+        from scaar.generator.engines.llama_cpp_server.need import describe_need
+
+        return await asyncio.to_thread(describe_need, _generator_settings())
+
+    name = ServiceName.GENERATOR
+    if targets[name] != EMBEDDED:
+        return
+    # An invalid setting is reported by the check of the model.
+    with suppress(InvalidRequest):
+        if GeneratorSettings.read().engine == "llama_cpp":
+            await checks.run("generator memory", need, _model_advice(name))
+    await checks.run(f"{name} model", generator, _model_advice(name))
 
 
 async def _check_scorer(
@@ -377,9 +389,12 @@ async def _probe_server(checks: _Checks) -> None:
     """Print the capabilities of the server of the generator, each in a line."""
     advice = _model_advice(ServiceName.GENERATOR)
     try:
-        settings = GeneratorSettings.read()
-        if settings.engine not in _SERVER_SETTINGS:
-            text = f"engine {settings.engine} has none to probe; engines openai and tgi have one"
+        settings = _generator_settings()
+        if settings.engine not in ("tgi", "openai", "llama_cpp"):
+            text = (
+                f"engine {settings.engine} has none to probe; engines openai, tgi and llama_cpp "
+                "have one"
+            )
             checks.warning("generator server", text)
             return
         for name, found in (await probe_server(settings)).items():
@@ -389,12 +404,18 @@ async def _probe_server(checks: _Checks) -> None:
         checks.bad("generator server", str(error), advice)
 
 
+def _generator_settings() -> GeneratorSettings:
+    return with_default_language_model(GeneratorSettings.read())
+
+
 def _model_advice(name: ServiceName) -> str:
     """Return what to do when the model of a service cannot be described: a server's or a file's."""
     prefix = f"SCAAR_{name.upper()}"
     with suppress(InvalidRequest):
         if name is ServiceName.GENERATOR:
             engine: str = GeneratorSettings.read().engine
+            if engine == "llama_cpp":
+                return f"Set {prefix}_MODEL to another GGUF file or a model of scaar models list."
         else:
             engine = ScorerSettings.read().engine
         if server := _SERVER_SETTINGS.get(engine):

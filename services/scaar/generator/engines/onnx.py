@@ -28,7 +28,7 @@ async def open_onnx_generator(settings: GeneratorSettings) -> AsyncIterator[Deco
 
 def _open_model(folder: Path, settings: GeneratorSettings) -> LanguageModel:
     """Open the model with its kind. Blocks while it reads the files."""
-    model = open_language_model(folder, threads=settings.threads)
+    model = open_language_model(folder, threads=settings.threads or 1)
     if settings.model_kind == "auto" and model.prompt_profile != DEFAULT_PROFILE:
         # The folder names a profile of its own, for which the model was trained.
         return replace(model, kind=ModelKind.BASE)

@@ -33,7 +33,7 @@ from scaar.generator.engines.openai_server.capabilities import capabilities_of
 from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
-from scaar.generator.engines.openai_server.prompting import choose_prompting
+from scaar.generator.engines.openai_server.prompting import ModelFile, choose_prompting
 from scaar.generator.engines.openai_server.requests import OpenAiCalls
 from scaar.generator.engines.openai_server.served_model import (
     ServedModel,
@@ -99,8 +99,13 @@ class OpenAiGenerator:
         *,
         configured: PromptText | None,
         sleep: Callable[[float], Awaitable[None]],
+        file: ModelFile | None = None,
     ) -> None:
-        """``configured`` is the prompt text with the template of the settings, if there is one."""
+        """``configured`` is the prompt text with the template of the settings, if there is one.
+
+        ``file`` is that of the model, if it is known.
+        """
+        self._file = file
         self._calls = calls
         self._settings = settings
         self._configured = configured
@@ -262,6 +267,7 @@ class OpenAiGenerator:
             self._settings,
             served.model,
             served.dialect,
+            file=self._file,
             configured=self._configured,
             reported=self._calls.chat_template,
         )

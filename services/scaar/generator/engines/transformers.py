@@ -85,7 +85,7 @@ async def open_differentiable(
 def open_checkpoint(settings: GeneratorSettings) -> LanguageModel:
     """Open the model. Blocks while it reads or downloads the files."""
     name = str(settings.model)
-    torch.set_num_threads(settings.threads)
+    torch.set_num_threads(settings.threads or 1)
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
         model = AutoModelForCausalLM.from_pretrained(

@@ -113,14 +113,24 @@ async def test_a_server_without_log_probabilities_is_seen_to_have_none(
         assert end_of(bare).generated_tokens == end_of(whole).generated_tokens
 
 
-@pytest.mark.parametrize("name", ["openai_api", "dialect", "logprob_kind", "max_total_tokens"])
+@pytest.mark.parametrize(
+    ("name", "engines"),
+    [
+        ("openai_api", "openai or llama_cpp"),
+        ("dialect", "openai"),
+        ("logprob_kind", "openai"),
+        ("max_total_tokens", "openai or llama_cpp"),
+        ("slots", "llama_cpp"),
+    ],
+)
 async def test_openai_settings_are_rejected_with_another_engine(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, engines: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = {"openai_api": "chat", "dialect": "vllm", "logprob_kind": "raw"}
     monkeypatch.setenv(f"SCAAR_GENERATOR_{name.upper()}", given.get(name, "1"))
-    message_text = f"SCAAR_GENERATOR_{name.upper()}: requires engine openai, but the engine is onnx"
-    with pytest.raises(InvalidRequest, match=message_text):
+    setting = f"SCAAR_GENERATOR_{name.upper()}"
+    text = f"{setting}: requires engine {engines}, but the engine is onnx"
+    with pytest.raises(InvalidRequest, match=text):
         GeneratorSettings.read()
 
 

@@ -177,5 +177,7 @@ async def test_doctor_marks_what_the_engine_does_not_expect(
 
 
 async def test_an_engine_without_a_server_is_rejected() -> None:
-    with pytest.raises(InvalidRequest, match="only engines openai and tgi have a server to probe"):
+    with pytest.raises(
+        InvalidRequest, match="only engines openai, tgi and llama_cpp have a server to probe"
+    ):
         await probe_server(GeneratorSettings(engine="onnx"))

@@ -24,15 +24,27 @@ async def open_client(
     has no key, and does not read OPENAI_API_KEY, which may be meant for another service; see
     :func:`headers_of`.
     """
-    client = AsyncOpenAI(
-        base_url=base_url(settings),
+    http_client = ResendingClient(tls=tls, follow_redirects=True)
+    async with _client(settings, base_url(settings), http_client) as client:
+        yield client
+
+
+@asynccontextmanager
+async def open_child_client(settings: GeneratorSettings, url: str) -> AsyncIterator[AsyncOpenAI]:
+    """Open a client of a server that is a child process. It uses no proxy and no redirect."""
+    http_client = ResendingClient(trust_env=False, follow_redirects=False)
+    async with _client(settings, f"{url}/v1", http_client) as client:
+        yield client
+
+
+def _client(settings: GeneratorSettings, url: str, http_client: ResendingClient) -> AsyncOpenAI:
+    return AsyncOpenAI(
+        base_url=url,
         api_key=_NO_KEY,
         max_retries=0,
         timeout=Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s),
-        http_client=ResendingClient(tls=tls, follow_redirects=True),
+        http_client=http_client,
     )
-    async with client:
-        yield client
 
 
 def base_url(settings: GeneratorSettings) -> str:

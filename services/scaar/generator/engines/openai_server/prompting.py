@@ -6,6 +6,7 @@ with a turn of the assistant, and markers in passages cannot end a turn.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from scaar.core.types import ContinuationKind, ModelKind
 from scaar.generator.engines.chat_templates.files import ChatTemplate
@@ -18,6 +19,14 @@ from scaar.generator.settings import GeneratorSettings
 _SETTING = "SCAAR_GENERATOR_OPENAI_API"
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """The file of a model on this machine."""
+
+    name: str
+    sha256: str
+
+
 async def choose_prompting(
     settings: GeneratorSettings,
     model: str,
@@ -25,13 +34,15 @@ async def choose_prompting(
     *,
     configured: PromptText | None,
     reported: Callable[[], Awaitable[ChatTemplate | None]],
+    file: ModelFile | None = None,
 ) -> Prompting:
     """Return the prompting of a model; the settings override every choice.
 
     ``configured`` is the text with the template of the settings, and ``reported`` requests the
-    template of the server.
+    template of the server. ``file`` is that of the model, if it is known.
     """
-    kind, api = find_kind(settings, (model,)), settings.openai_api
+    names, digest = ((model, file.name), file.sha256) if file is not None else ((model,), "")
+    kind, api = find_kind(settings, names, sha256=digest), settings.openai_api
     if api == "chat":
         return prompting(settings, kind, api="chat", api_reason=_SETTING, template=_OF_SERVER)
     of_setting = _SETTING if api == "completions" else ""

@@ -45,11 +45,14 @@ class OpenAiCalls:
         client: AsyncOpenAI,
         settings: GeneratorSettings,
         key: ApiKey,
+        *,
+        server: str | None = None,
     ) -> None:
+        """``server`` names the server in errors; by default its URL does."""
         self._client = client
         self._settings = settings
         self._key = key
-        self.server = f"the model server at {client.base_url}".rstrip("/")
+        self.server = server or f"the model server at {client.base_url}".rstrip("/")
 
     async def models(self) -> list[Model]:
         """Return the server's list of models."""

@@ -1,0 +1,1 @@
+"""llama.cpp's server as a child process: sizes, start, supervision."""

@@ -1,0 +1,19 @@
+"""What the process of a server receives from the one that starts it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParameters:
+    """Parameters of llama.cpp's server, as JSON."""
+
+    path: str
+    name: str
+    key: str
+    """API key, which is random and new for every start."""
+    slots: int
+    context: int
+    batch: int
+    threads: int
+    connections: int
+    """Maximum number of concurrent requests."""

@@ -1,0 +1,1 @@
+"""Models in GGUF files: what their headers say, without loading them."""
