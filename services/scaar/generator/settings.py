@@ -170,8 +170,8 @@ class GeneratorSettings(ServiceSettings):
     needs less memory."""
 
     slots: int = Field(default=1, ge=1, le=64)
-    """Number of generations that ``llama_cpp`` computes concurrently; further ones wait. Each slot
-    has a context of its own, which takes memory."""
+    """Number of answers that ``llama_cpp`` serves concurrently; further ones wait. Each slot has a
+    context of its own, which takes memory, and so has one more slot for calls of no answer."""
 
     prefix_reuse: Literal["answer", "none"] = "answer"
     """What a llama.cpp server reuses of the text that it has read. ``answer``: an answer keeps one

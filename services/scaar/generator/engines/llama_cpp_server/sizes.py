@@ -24,9 +24,15 @@ class Sizes:
     """What a server is started with."""
 
     slots: int
+    """Slots that answers lease."""
     context: int
     """Tokens of each slot."""
     threads: int
+
+    @property
+    def server_slots(self) -> int:
+        """Slots of the server: one more, for calls of no answer."""
+        return self.slots + 1
 
     def __str__(self) -> str:
         return (
@@ -65,7 +71,7 @@ def sizes_of(model: GgufModel, *, slots: int, context: int | None, threads: int 
 
 def memory_need(model: GgufModel, sizes: Sizes) -> MemoryNeed:
     """Return the memory that a server of the model needs."""
-    tokens = sizes.slots * sizes.context
+    tokens = sizes.server_slots * sizes.context
     activations = (model.embedding + model.feed_forward) * BATCH * _BYTES_PER_ACTIVATION
     vocabulary = model.vocabulary * _BYTES_PER_TOKEN_OF_VOCABULARY
     return MemoryNeed(

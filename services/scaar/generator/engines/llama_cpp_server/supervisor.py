@@ -92,7 +92,7 @@ class ServerSupervisor:
             path=str(self._model.path.absolute()),
             name=self._model.name,
             key=self._key,
-            slots=self._sizes.slots,
+            slots=self._sizes.server_slots,
             context=self._sizes.context,
             batch=BATCH,
             threads=self._sizes.threads,
