@@ -3,8 +3,8 @@
     python -m integration_tests.llama_cpp.orders QUESTIONS --index NAME [--count N] [--policy NAME]
 
 QUESTIONS are JSON lines with ``question``. The settings ``SCAAR_*`` select the model, and the index
-must exist. The questions are answered one at a time, again in another order, and again with several
-at once. A decision is a judged sentence, the query of a retrieval, or an accepted sentence.
+must exist. The questions are answered one at a time, again in another order, and again several
+concurrently. A decision is a judged sentence, the query of a retrieval, or an accepted sentence.
 """
 
 import argparse
@@ -42,12 +42,12 @@ async def main() -> None:
         questions = [json.loads(line)["question"] for line in lines][: options.count]
     async with open_client() as client:
         answerer = Answers(client, options)
-        expected = await answerer.answered(questions, at_once=1)
+        expected = await answerer.answered(questions, concurrency=1)
         print(f"one at a time: {answerer.seconds:.0f} s", flush=True)
         shuffled = random.Random(7).sample(questions, len(questions))
-        for name, at_once in (("another order", 1), ("at once", options.concurrency)):
-            found = await answerer.answered(shuffled, at_once=at_once)
-            print(f"{name}, {at_once}: {compared(expected, found)}, {answerer.seconds:.0f} s")
+        for name, concurrency in (("another order", 1), ("concurrently", options.concurrency)):
+            found = await answerer.answered(shuffled, concurrency=concurrency)
+            print(f"{name}, {concurrency}: {compared(expected, found)}, {answerer.seconds:.0f} s")
 
 
 class Answers:
@@ -58,9 +58,9 @@ class Answers:
         self._options = options
         self.seconds = 0.0
 
-    async def answered(self, questions: Sequence[str], *, at_once: int) -> dict[str, Decisions]:
+    async def answered(self, questions: Sequence[str], *, concurrency: int) -> dict[str, Decisions]:
         """Return the decisions by question."""
-        began, places = time.monotonic(), asyncio.Semaphore(at_once)
+        began, places = time.monotonic(), asyncio.Semaphore(concurrency)
 
         async def one(question: str) -> Decisions:
             async with places:
