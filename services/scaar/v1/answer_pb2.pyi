@@ -1202,7 +1202,8 @@ class SentenceRegenerated(_message.Message):
     """The text that replaces the draft."""
     uncertain: _builtins.bool
     """Whether the sentence is still uncertain, so that later retrievals exclude its passages. Unset
-    unless exclude_seen is EXCLUDE_SEEN_UNHELPFUL, and for a concluding sentence.
+    unless exclude_seen is EXCLUDE_SEEN_UNHELPFUL, and for a concluding sentence if
+    judge_conclusion is false.
     """
     def __init__(
         self,

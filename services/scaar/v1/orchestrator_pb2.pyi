@@ -569,8 +569,8 @@ class JudgeDraftResponse(_message.Message):
     """
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[_answer_pb2.SentenceJudged]:
-        """The judged sentences in order, as StreamAnswer reports them. A sentence with the answer phrase
-        and those after it are not judged.
+        """The judged sentences in order, as StreamAnswer reports them. Sentences after one with the answer
+        phrase are not judged, and neither is that one if judge_conclusion is false.
         """
 
     @_builtins.property

@@ -857,6 +857,7 @@ class PolicyOverrides(_message.Message):
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
     MIN_COUNT_FIELD_NUMBER: _builtins.int
     RETRIEVE_ABOVE_FIELD_NUMBER: _builtins.int
+    JUDGE_CONCLUSION_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
     SEARCH_MODE_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
@@ -997,6 +998,10 @@ class PolicyOverrides(_message.Message):
     retrieved before a segment, (0, 1], for self_rag only. Default: 0.2. INVALID_ARGUMENT outside
     this range.
     """
+    judge_conclusion: _builtins.bool
+    """Whether a draft with the answer phrase is judged like any other; otherwise it is accepted.
+    Default: true, and false for a model that was trained to conclude, such as the lab's.
+    """
     fusion: Global___Fusion.ValueType
     """The order of passages that two queries find, for query formulations with two queries (fused,
     pseudo_passage). Default: FUSION_ANGLES for dtr, FUSION_SUM for dtr_reference, FUSION_RANK for
@@ -1048,14 +1053,15 @@ class PolicyOverrides(_message.Message):
         sentence_filter: Global___SentenceFilter.ValueType | None = ...,
         min_count: _builtins.int | None = ...,
         retrieve_above: _builtins.float | None = ...,
+        judge_conclusion: _builtins.bool | None = ...,
         fusion: Global___Fusion.ValueType | None = ...,
         search_mode: _retriever_pb2.SearchMode.ValueType | None = ...,
         rerank: Global___Rerank.ValueType | None = ...,
         rerank_depth: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_judge_conclusion", b"_judge_conclusion", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "judge_conclusion", b"judge_conclusion", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_judge_conclusion", b"_judge_conclusion", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "judge_conclusion", b"judge_conclusion", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -1077,6 +1083,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__granularity: _TypeAlias = _typing.Literal["_granularity", b"_granularity"]  # noqa: Y015
     _WhichOneofReturnType__include_question: _TypeAlias = _typing.Literal["include_question"]  # noqa: Y015
     _WhichOneofArgType__include_question: _TypeAlias = _typing.Literal["_include_question", b"_include_question"]  # noqa: Y015
+    _WhichOneofReturnType__judge_conclusion: _TypeAlias = _typing.Literal["judge_conclusion"]  # noqa: Y015
+    _WhichOneofArgType__judge_conclusion: _TypeAlias = _typing.Literal["_judge_conclusion", b"_judge_conclusion"]  # noqa: Y015
     _WhichOneofReturnType__last_n_tokens: _TypeAlias = _typing.Literal["last_n_tokens"]  # noqa: Y015
     _WhichOneofArgType__last_n_tokens: _TypeAlias = _typing.Literal["_last_n_tokens", b"_last_n_tokens"]  # noqa: Y015
     _WhichOneofReturnType__mask_below: _TypeAlias = _typing.Literal["mask_below"]  # noqa: Y015
@@ -1141,6 +1149,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__granularity) -> _WhichOneofReturnType__granularity | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__include_question) -> _WhichOneofReturnType__include_question | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__judge_conclusion) -> _WhichOneofReturnType__judge_conclusion | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__last_n_tokens) -> _WhichOneofReturnType__last_n_tokens | None: ...
     @_typing.overload
@@ -1220,6 +1230,7 @@ class EffectivePolicy(_message.Message):
     SENTENCE_FILTER_FIELD_NUMBER: _builtins.int
     MIN_COUNT_FIELD_NUMBER: _builtins.int
     RETRIEVE_ABOVE_FIELD_NUMBER: _builtins.int
+    JUDGE_CONCLUSION_FIELD_NUMBER: _builtins.int
     FUSION_FIELD_NUMBER: _builtins.int
     SEARCH_MODE_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
@@ -1278,6 +1289,8 @@ class EffectivePolicy(_message.Message):
     """The probability of retrieving, by reflection tokens, above which passages are retrieved. Unset
     means 0.2.
     """
+    judge_conclusion: _builtins.bool
+    """Whether drafts with the answer phrase are judged."""
     fusion: Global___Fusion.ValueType
     """The order of passages that two queries find."""
     search_mode: _retriever_pb2.SearchMode.ValueType
@@ -1327,6 +1340,7 @@ class EffectivePolicy(_message.Message):
         sentence_filter: Global___SentenceFilter.ValueType = ...,
         min_count: _builtins.int = ...,
         retrieve_above: _builtins.float | None = ...,
+        judge_conclusion: _builtins.bool = ...,
         fusion: Global___Fusion.ValueType = ...,
         search_mode: _retriever_pb2.SearchMode.ValueType = ...,
         rerank: Global___Rerank.ValueType = ...,
@@ -1334,7 +1348,7 @@ class EffectivePolicy(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "judge_conclusion", b"judge_conclusion", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015

@@ -20,6 +20,7 @@ from scaar.core.triggers import Judgement
 from scaar.core.types import (
     AnswerEvent,
     AttentionSpan,
+    EffectivePolicy,
     ExcludeSeen,
     Moment,
     RetrievedPassage,
@@ -42,8 +43,9 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
     assert draft is not None
     sentence, passages = draft, state.passages
     concluded = state.profile.concludes(draft.text)
-    if Moment.UNCERTAIN_DRAFT in state.plan.moments and draft.text.strip() and not concluded:
-        judged = await _judged(state, draft)
+    judges = Moment.UNCERTAIN_DRAFT in state.plan.moments and draft.text.strip()
+    if judges and _is_judged(state.policy, concluded=concluded):
+        judged = await _judged(state, draft, concluded=concluded)
         if judged is not None:
             yield (event := _judgement_event(state, draft, judged))
             found: tuple[RetrievedPassage, ...] = ()
@@ -77,14 +79,20 @@ def drafting(state: AnswerState) -> Parts:
     )
 
 
-async def _judged(state: AnswerState, sentence: Sentence) -> Judged | None:
+def _is_judged(policy: EffectivePolicy, *, concluded: bool) -> bool:
+    """Return whether a policy judges a draft, which may conclude."""
+    return policy.judge_conclusion or not concluded
+
+
+async def _judged(state: AnswerState, sentence: Sentence, *, concluded: bool) -> Judged | None:
     """Return the judged draft. The model keeps writing meanwhile."""
     stage = f"judging sentence {state.index}"
     draft, sources = _draft(state, sentence, state.passages), _sources(state, stage)
     async with state.writer.writing_ahead():
         judged = await state.or_degraded(partial(judge, draft, state.policy, sources), stage)
-        if judged is not None and state.shadow is not None:
-            await state.shadow.compare(draft, judged, sources)
+        shadow = state.shadow
+        if judged and shadow and _is_judged(shadow.policy, concluded=concluded):
+            await shadow.compare(draft, judged, sources)
     if judged is not None and judged.unscored:
         state.budget.count_unscored()
     return judged
@@ -94,8 +102,9 @@ async def _stays_uncertain(
     state: AnswerState, again: Sentence, passages: tuple[RetrievedPassage, ...]
 ) -> bool | None:
     """Return whether a regenerated sentence is uncertain; None if that is not to be judged."""
-    policy = state.policy
-    if policy.exclude_seen is not ExcludeSeen.UNHELPFUL or state.profile.concludes(again.text):
+    policy, concluded = state.policy, state.profile.concludes(again.text)
+    judges = _is_judged(policy, concluded=concluded)
+    if policy.exclude_seen is not ExcludeSeen.UNHELPFUL or not judges:
         return None
     if not again.text.strip():
         return True

@@ -6,9 +6,9 @@ it writes (:mod:`scaar.core.loop.retrieve_then_write`). A policy that retrieves 
 writes the whole answer again (:mod:`scaar.core.loop.rounds`), if it has no trigger or its trigger
 finds the answer uncertain, and one that retrieves when the model asks reads the requests from its
 text (:mod:`scaar.core.loop.search_on_request`). A policy of a
-model with reflection tokens lets them decide (:mod:`scaar.core.loop.reflection`). Under every other
-policy, the concluding sentence, which has the answer phrase, is never judged and never triggers a
-retrieval.
+model with reflection tokens lets them decide (:mod:`scaar.core.loop.reflection`). The concluding
+sentence, which has the answer phrase, ends the answer. A policy that always retrieves does not
+retrieve for it, and a policy that judges may leave it unjudged (``judge_conclusion``).
 """
 
 import time

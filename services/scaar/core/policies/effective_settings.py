@@ -11,6 +11,7 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.checks import combination_of
 from scaar.core.policies.preset import Preset
 from scaar.core.policies.settings import SETTINGS, adjustable, idle
+from scaar.core.prompts import PROFILES
 from scaar.core.types import (
     EffectivePolicy,
     ModelDescription,
@@ -41,6 +42,8 @@ def effective_policy(
     for name, setting in SETTINGS.items():
         by_model = getattr(recommended, name) if setting.recommendable else None
         by_gate = gate_threshold if name == "gate_threshold" else None
+        if name == "judge_conclusion" and _is_trained_to_conclude(model):
+            by_model = False
         choices = (
             (getattr(overrides, name), SettingSource.REQUEST),
             (by_model, SettingSource.MODEL),
@@ -61,6 +64,12 @@ def effective_policy(
         learned=request.learned,
         **values,
     )
+
+
+def _is_trained_to_conclude(model: ModelDescription) -> bool:
+    """Return whether a conclusion of the model only repeats what the text before it states."""
+    trained = (each for each in PROFILES.values() if each.trained_to_conclude)
+    return any(model.prompt_profile in (each.name, each.label) for each in trained)
 
 
 def _recommended(

@@ -363,6 +363,22 @@ SETTING_ROWS = (
         ),
     ),
     PolicySetting(
+        "judge_conclusion",
+        "Whether a draft with the answer phrase is judged like any other, and not just accepted.",
+        kind=bool,
+        accepted_by=_judges,
+        default=lambda preset, given: True,
+        default_text="true; false for a model that was trained to conclude, such as the lab's",
+        origins=(
+            Origin(
+                _PAPER,
+                "the code of FLARE's and DRAGIN's authors",
+                policies=("flare", "dragin", "dragin_reference"),
+            ),
+            Origin(_OWN, "a short answer may have no other sentence"),
+        ),
+    ),
+    PolicySetting(
         "query",
         "Query formulation, which decides what to search for.",
         kind=str,

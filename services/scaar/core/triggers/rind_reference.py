@@ -6,9 +6,9 @@ A token receives the maximum attention of each head, its own included, averaged 
 share of a word is the sum over its tokens, scaled to mean 1 over the sentence; its entropy is the
 mean over its tokens. Only content words trigger.
 
-The code differs in that it judges the concluding sentence too, ends a draft at its token limit in
-the middle of a sentence, and counts the token that ends a text as a part of the last word. A draft
-here starts again at a sentence whose start lies within a token.
+The code differs in that it ends a draft at its token limit in the middle of a sentence, and counts
+the token that ends a text as a part of the last word. A draft here starts again at a sentence whose
+start lies within a token.
 
 Three faults of the code are not copied: a stop word alone may trigger if no content word does, the
 weights are then not numbers, and a line break within a sentence leaves the sentence unchecked.

@@ -152,6 +152,7 @@ class PolicyOverrides:
     sentence_filter: SentenceFilter | None = None
     min_count: int | None = None
     retrieve_above: float | None = None
+    judge_conclusion: bool | None = None
     fusion: Fusion | None = None
     search_mode: SearchMode | None = None
     rerank: Rerank | None = None
@@ -206,7 +207,8 @@ class EffectivePolicy:
     ``sentence_filter`` decides which sentences of the retrieved passages reach the prompt, and
     ``fusion`` the order of passages that two queries find. ``min_count`` is the number of
     occurrences in the corpus below which an entity is rare. A model with reflection tokens
-    retrieves if their probability of retrieving is above ``retrieve_above``. The index is searched
+    retrieves if their probability of retrieving is above ``retrieve_above``. A draft with the
+    answer phrase is judged if ``judge_conclusion`` is set. The index is searched
     in ``search_mode``, and ``rerank`` orders the best ``rerank_depth`` passages of a query.
     """
 
@@ -236,6 +238,7 @@ class EffectivePolicy:
     sentence_filter: SentenceFilter = SentenceFilter.NONE
     min_count: int = 20
     retrieve_above: float = 0.2
+    judge_conclusion: bool = True
     fusion: Fusion = Fusion.RANK
     search_mode: SearchMode = SearchMode.INDEX
     rerank: Rerank = Rerank.NONE

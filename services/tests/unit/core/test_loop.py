@@ -180,15 +180,46 @@ async def test_a_regenerated_sentence_is_not_judged_again() -> None:
 
 
 @pytest.mark.parametrize("policy", ["scaar", "flare"])
-async def test_the_concluding_sentence_is_never_judged_nor_retrieved_for(policy: str) -> None:
+async def test_an_unjudged_conclusion_is_accepted_and_nothing_is_retrieved(policy: str) -> None:
     ports = parts(model(drafts={"": SO_PARIS}, doubts=["Paris.", "So"]))
-    events = await ports.events(asking(policy))
+    events = await ports.events(asking(policy, judge_conclusion=False))
     assert kinds(events) == ["AnswerStarted", "TokenDrafted", "SentenceAccepted", "AnswerFinished"]
     assert ports.scorer.requests == []
     assert ports.retriever.requests == []
     answer = answer_in(events)
     assert answer.end is AnswerEnd.ANSWER_PHRASE
     assert [sentence.concluding for sentence in answer.sentences] == [True]
+
+
+@pytest.mark.parametrize(
+    ("again", "sentences"),
+    [
+        ({"": SO_LONDON}, [SO_LONDON]),
+        (AGAIN, [BORN_IN_LONDON, SO_LONDON]),
+        ({"": ""}, [SO_PARIS]),
+    ],
+    ids=["concludes again", "no longer concludes", "nothing"],
+)
+async def test_an_uncertain_conclusion_is_written_again_and_the_answer_ends_with_what_concludes(
+    again: dict[str, str], sentences: list[str]
+) -> None:
+    drafts = {"": SO_PARIS, BORN_IN_LONDON: SO_LONDON}
+    ports = parts(model(drafts=drafts, again=again, doubts=["Paris."]))
+    events = await ports.events(asking(judge_conclusion=True))
+    assert only(SentenceJudged, events)[0].text == SO_PARIS
+    assert len(ports.retriever.requests) == 1
+    answer = answer_in(events)
+    assert sentences_in(events) == sentences
+    assert answer.end is AnswerEnd.ANSWER_PHRASE
+    assert answer.sentences[-1].concluding
+
+
+async def test_a_certain_conclusion_is_accepted_as_drafted() -> None:
+    ports = parts(model(drafts={"": SO_PARIS}))
+    events = await ports.events(asking("flare", judge_conclusion=True))
+    assert [event.trigger for event in only(SentenceJudged, events)] == [None]
+    assert sentences_in(events) == [SO_PARIS]
+    assert ports.retriever.requests == []
 
 
 async def test_a_regeneration_that_concludes_ends_the_answer() -> None:

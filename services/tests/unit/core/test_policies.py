@@ -48,7 +48,7 @@ def model(*recommended: RecommendedSettings) -> ModelDescription:
         logprob_kind=LogprobKind.RAW,
         capabilities=frozenset({Capability.LOGPROBS}),
         max_total_tokens=2048,
-        prompt_profile="lab",
+        prompt_profile="scaar",
         recommended=recommended,
     )
 
@@ -66,6 +66,7 @@ def test_the_defaults_say_whether_the_paper_or_the_project_chose_them() -> None:
     assert {name for name, source in policy.sources if source is SettingSource.DEFAULT} == {
         "alpha",
         "word_order",
+        "judge_conclusion",
     }
     assert set(dict(policy.sources).values()) == {SettingSource.PAPER, SettingSource.DEFAULT}
 
@@ -85,6 +86,18 @@ def test_a_default_that_no_paper_states_is_the_projects(policy: str, setting: st
     sources = dict(effective_policy(PolicyRequest(policy), model()).sources)
     assert sources[setting] is SettingSource.DEFAULT
     assert sources["top_k"] is SettingSource.PAPER
+
+
+@pytest.mark.parametrize("profile", ["lab", "lab@1", "lab_chat", "lab_search@1"])
+def test_the_conclusions_of_a_model_that_was_trained_to_conclude_are_not_judged(
+    profile: str,
+) -> None:
+    trained = replace(model(), prompt_profile=profile)
+    requested = PolicyRequest("scaar", PolicyOverrides(judge_conclusion=True))
+    policy = effective_policy(PolicyRequest("scaar"), trained)
+    assert not policy.judge_conclusion
+    assert dict(policy.sources)["judge_conclusion"] is SettingSource.MODEL
+    assert effective_policy(requested, trained).judge_conclusion
 
 
 @pytest.mark.parametrize("policy", PRESETS)

@@ -139,6 +139,7 @@ def _trigger(setting: Setting) -> Setting:
         spare_stop_words=overrides.spare_stop_words,
         attention_span=overrides.attention_span,
         draft_tokens=overrides.draft_tokens,
+        judge_conclusion=overrides.judge_conclusion,
     )
     trigger = overrides.trigger or PRESETS[policy.name].trigger
     weighs = trigger is not None and EvidenceKind.CONTRIBUTIONS in TRIGGERS[trigger].needs
