@@ -27,6 +27,8 @@ class Delta:
 
     The text of a token is as the server writes the token alone, which may differ from the text in
     its context. Its id is 0 if the server gives none.
+
+    ``written_tokens`` is how many tokens the server has written up to this chunk, if it tells.
     """
 
     text: str = ""
@@ -37,6 +39,7 @@ class Delta:
     generated_tokens: int | None = None
     thinking: str = ""
     thinking_tokens: int | None = None
+    written_tokens: int | None = None
 
 
 def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
@@ -69,6 +72,7 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
             generated_tokens=generated_tokens,
             thinking=_thinking(choice),
             thinking_tokens=thinking_tokens,
+            written_tokens=_written_tokens(chunk),
         )
     except (AttributeError, IndexError, KeyError, TypeError, UnicodeError) as error:
         raise ValueError(f"a chunk with a wrong field: {type(error).__name__}") from None
@@ -90,6 +94,12 @@ def _usage(chunk: Chunk) -> tuple[int | None, int | None, int | None]:
     if read is None and details is not None and details.cached_tokens is not None:
         read = max(0, prompt - int(details.cached_tokens))
     return prompt, read, int(usage.completion_tokens)
+
+
+def _written_tokens(chunk: Chunk) -> int | None:
+    timings = (chunk.model_extra or {}).get("timings")
+    written = timings.get("predicted_n") if isinstance(timings, Mapping) else None
+    return int(written) if written is not None else None
 
 
 def _thinking(choice: CompletionChoice | ChatChoice) -> str:

@@ -1,6 +1,7 @@
 """Conversion of an OpenAI-compatible stream to the port's tokens."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from scaar.core.errors import StreamIncomplete
 from scaar.core.types import FinishReason, GenerateRequest, GenerationEnd, Token
@@ -32,6 +33,7 @@ class OpenAiTokenStream:
         self._tokens = 0
         self._counted: int | None = None
         self._thinking = 0
+        self._written = 0
         self.prompt_tokens = 0
         self.evaluated_tokens: int | None = None
         self.finished: FinishReason | None = None
@@ -43,7 +45,7 @@ class OpenAiTokenStream:
             StreamIncomplete: the server ended the text for an unknown reason.
         """
         self._count(delta)
-        released = self._write(self._aligned.feed(delta.tokens, self._without_echo(delta)))
+        released = self._write(self._aligned.feed(self._whole(delta), self._without_echo(delta)))
         if delta.finish_reason is None or self.finished is not None:
             return released
         if delta.finish_reason not in _REASONS:
@@ -83,6 +85,22 @@ class OpenAiTokenStream:
             self._thinking = delta.thinking_tokens
         if delta.generated_tokens is not None:
             self._counted = delta.generated_tokens
+
+    def _whole(self, delta: Delta) -> Sequence[ServedToken]:
+        """Return the tokens of a delta, without the log-probability of those that are one of many.
+
+        Of a character of several tokens llama.cpp reports the last token only, which is likely once
+        the others are written; those carry the doubt.
+        """
+        if delta.written_tokens is None:
+            return delta.tokens
+        new, self._written = delta.written_tokens - self._written, delta.written_tokens
+        if new <= len(delta.tokens):
+            return delta.tokens
+        return [
+            token if token.text.isascii() else replace(token, logprob=None, top=())
+            for token in delta.tokens
+        ]
 
     def _without_echo(self, delta: Delta) -> str:
         if not self._echo or not delta.text:
