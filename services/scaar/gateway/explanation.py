@@ -34,7 +34,8 @@ def explain_decisions(decisions: Iterable[Mapping[str, Any]]) -> str:
 def _lines(event: AnswerEvent) -> Iterator[str]:
     match event:
         case QuestionRewritten():
-            yield f"Question: {event.question!r} ({event.outcome}), from {event.original!r}."
+            outcome = event.outcome.replace("_", " ")
+            yield f"Question: {event.question!r} ({outcome}), from {event.original!r}."
         case GateJudged():
             relation = "reaches" if event.passed else "is below"
             top_k = "" if event.top_k is None else f" with top_k {event.top_k}"

@@ -103,6 +103,12 @@ class _RewriteOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rewrit
     """The model wrote no question within the limit of tokens; the original question is answered."""
     REWRITE_OUTCOME_UNSUPPORTED: _RewriteOutcome.ValueType  # 4
     """The prompt profile has no layout for it; the original question is answered."""
+    REWRITE_OUTCOME_NOT_A_QUESTION: _RewriteOutcome.ValueType  # 5
+    """What the model wrote neither ends with a question mark nor begins with a question word; the
+    original question is answered.
+    """
+    REWRITE_OUTCOME_REPEATED: _RewriteOutcome.ValueType  # 6
+    """The model wrote an earlier message again; the original question is answered."""
 
 class RewriteOutcome(_RewriteOutcome, metaclass=_RewriteOutcomeEnumTypeWrapper):
     """The result of rewriting a question."""
@@ -117,6 +123,12 @@ REWRITE_OUTCOME_TOO_LONG: RewriteOutcome.ValueType  # 3
 """The model wrote no question within the limit of tokens; the original question is answered."""
 REWRITE_OUTCOME_UNSUPPORTED: RewriteOutcome.ValueType  # 4
 """The prompt profile has no layout for it; the original question is answered."""
+REWRITE_OUTCOME_NOT_A_QUESTION: RewriteOutcome.ValueType  # 5
+"""What the model wrote neither ends with a question mark nor begins with a question word; the
+original question is answered.
+"""
+REWRITE_OUTCOME_REPEATED: RewriteOutcome.ValueType  # 6
+"""The model wrote an earlier message again; the original question is answered."""
 Global___RewriteOutcome: _TypeAlias = RewriteOutcome  # noqa: Y015
 
 class _SearchDecision:

@@ -1,9 +1,14 @@
 """The standalone question of a conversation, written by the model before the answer."""
 
+import re
+from collections.abc import Sequence
+
 from scaar.core.loop.answer_state import AnswerState
 from scaar.core.prompts.rewriting import STOP, recent_turns
+from scaar.core.text.questions import is_question
 from scaar.core.types import (
     AnswerRequest,
+    Message,
     MessageRole,
     QuestionRewritten,
     Rewrite,
@@ -24,8 +29,9 @@ def is_follow_up(request: AnswerRequest) -> bool:
 async def rewrite_question(state: AnswerState) -> QuestionRewritten:
     """Return the event, and let the state answer the standalone question.
 
-    The original question is answered if the model writes no other. The generation counts in the
-    usage, and takes at most half of the tokens of the budget.
+    The original question is answered if the model writes no other, something that is no question,
+    or an earlier message. The generation counts in the usage, and takes at most half of the tokens
+    of the budget.
     """
     original = state.request.question
     turns = [each for each in state.request.messages[:-1] if each.role is not MessageRole.SYSTEM]
@@ -46,5 +52,18 @@ async def rewrite_question(state: AnswerState) -> QuestionRewritten:
         return QuestionRewritten(original, original, RewriteOutcome.EMPTY, dropped)
     if not (line_end or written.last) or len(question) > MAX_QUESTION_CHARACTERS:
         return QuestionRewritten(original, original, RewriteOutcome.TOO_LONG, dropped)
+    if question != original and (outcome := _unusable(question, turns)):
+        return QuestionRewritten(original, original, outcome, dropped)
     state.answer_instead(question)
     return QuestionRewritten(original, question, RewriteOutcome.REWRITTEN, dropped)
+
+
+def _unusable(question: str, turns: Sequence[Message]) -> RewriteOutcome | None:
+    """Return why a text of the model is not answered; None for a question of its own."""
+    if any(_words(question) == _words(each.content) for each in turns):
+        return RewriteOutcome.REPEATED
+    return None if is_question(question) else RewriteOutcome.NOT_A_QUESTION
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

@@ -41,3 +41,8 @@ class RewriteOutcome(enum.StrEnum):
     """The model wrote no question within the limit of tokens; the original one is answered."""
     UNSUPPORTED = "unsupported"
     """The prompt profile has no layout for it; the original question is answered."""
+    NOT_A_QUESTION = "not_a_question"
+    """What the model wrote neither ends with a question mark nor begins with a question word; the
+    original question is answered."""
+    REPEATED = "repeated"
+    """The model wrote an earlier message again; the original question is answered."""

@@ -145,6 +145,9 @@ async def test_a_question_is_not_rewritten(request_: AnswerRequest) -> None:
         ([("\n", -0.1), (" Where?", -0.1)], RewriteOutcome.EMPTY),
         ([("  ", -0.1)], RewriteOutcome.EMPTY),
         ([(" and on", -0.1)] * 70, RewriteOutcome.TOO_LONG),
+        ([(" Ada was born in Paris.", -0.1)], RewriteOutcome.NOT_A_QUESTION),
+        ([(" who wrote: the notes", -0.1)], RewriteOutcome.REPEATED),
+        ([(" Ada wrote them.", -0.1)], RewriteOutcome.REPEATED),
     ],
 )
 async def test_an_unusable_question_leaves_the_original_one(
