@@ -115,7 +115,7 @@ def lasting(value: Any) -> Any:
     """Events without what differs from one run to the next."""
     match value:
         case dict():
-            passing = ("request_id", "generated_tokens")
+            passing = ("request_id", "generated_tokens", "evaluated_prompt_tokens")
             return {
                 name: lasting(each)
                 for name, each in value.items()
