@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scaar import __version__
 from scaar.compose.defaults import language_model_folder
+from scaar.compose.language_warning import with_language_warning
 from scaar.compose.targets import EMBEDDED
 from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
@@ -87,7 +88,7 @@ def build_loop(
     )
     capacity = AnswerCapacity(limits, observer=observer)
     return AdaptiveLoop(
-        ports,
+        with_language_warning(ports),
         draft_ahead=settings.draft_ahead,
         allow_scorer_mismatch=settings.allow_scorer_mismatch,
         gate=files.loop.gate,
