@@ -61,7 +61,9 @@ def _default(setting: PolicySetting) -> str:
 
 def _accepting(setting: PolicySetting) -> str:
     accepting = [each for each in PRESETS.values() if setting.accepted_by(each)]
-    judging = [each for each in accepting if Moment.UNCERTAIN_DRAFT in each.moments]
+    judging = [each for each in PRESETS.values() if Moment.UNCERTAIN_DRAFT in each.moments]
+    if not all(each in accepting for each in judging):
+        judging = []
     others = [f"`{each.name}`" for each in accepting if each not in judging]
     return ", ".join([*([JUDGING] if judging else []), *others])
 

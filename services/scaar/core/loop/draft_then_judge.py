@@ -1,8 +1,9 @@
 """A sentence of a policy that judges: draft, judge, retrieve if a word is uncertain, accept.
 
 SCAAR section 3.4. The model drafts from its own memory. With passages, it writes the sentence once
-more; that sentence is accepted whatever its certainty, and the passages are dropped. A policy that
-never retrieves, or only before the first sentence, takes the same steps without judging.
+more; that sentence is accepted whatever its certainty, and the passages are dropped, unless the
+policy accumulates passages. A policy that never retrieves, or only before the first sentence, takes
+the same steps without judging.
 """
 
 from collections.abc import AsyncGenerator
@@ -14,7 +15,12 @@ from scaar.core.evidence import Draft, Sources
 from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.judge import Judged, is_uncertain, judge
 from scaar.core.loop.passage_retrieval import retrieve_passages
-from scaar.core.loop.prompted_writing import Parts, regenerate, write_with_passages
+from scaar.core.loop.prompted_writing import (
+    Parts,
+    merge_passages,
+    regenerate,
+    write_with_passages,
+)
 from scaar.core.loop.writer import Sentence
 from scaar.core.triggers import Judgement
 from scaar.core.types import (
@@ -58,6 +64,8 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
             if found:
                 prefix = _kept_prefix(state, draft, judged.judgement)
                 again, used = await regenerate(state, found, prefix=prefix)
+                if state.policy.max_passages:
+                    state.put_into_prompt(merge_passages(state, used))
                 uncertain = await _stays_uncertain(state, again, used)
                 if uncertain or state.policy.exclude_seen is ExcludeSeen.SEEN:
                     state.exclude(used)

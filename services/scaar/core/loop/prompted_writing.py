@@ -33,6 +33,20 @@ async def write_with_passages(state: AnswerState, write: Callable[[str], Parts])
             state.put_into_prompt(state.passages[1:] if oldest else state.passages[:-1])
 
 
+def merge_passages(
+    state: AnswerState, found: tuple[RetrievedPassage, ...]
+) -> tuple[RetrievedPassage, ...]:
+    """Return the passages of the prompt: the new ones, after those accumulated before."""
+    max_passages = state.policy.max_passages
+    if not max_passages:
+        return found
+    newest = found[:max_passages]
+    again = {passage.id for passage in newest}
+    older = [passage for passage in state.passages if passage.id not in again]
+    room = max_passages - len(newest)
+    return (*older[len(older) - min(room, len(older)) :], *newest)
+
+
 async def regenerate(
     state: AnswerState,
     passages: tuple[RetrievedPassage, ...],

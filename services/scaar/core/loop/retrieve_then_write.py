@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.passage_retrieval import retrieve_passages
-from scaar.core.loop.prompted_writing import Parts, write_with_passages
+from scaar.core.loop.prompted_writing import Parts, merge_passages, write_with_passages
 from scaar.core.loop.writer import Sentence
 from scaar.core.text.sentences import SentenceSplitter
 from scaar.core.types import AnswerEnd, AnswerEvent, Moment, RetrievedPassage
@@ -32,7 +32,7 @@ async def retrieve_then_write(state: AnswerState) -> AsyncGenerator[AnswerEvent,
                 yield step
         found = state.found
     if found:
-        state.put_into_prompt(_merge_passages(state, found))
+        state.put_into_prompt(merge_passages(state, found))
     elif ahead is not None:
         # No new passages: the text of the look-ahead is accepted.
         async for event in _accept_rest(state, ahead.rest, concluded=ahead.concluded):
@@ -121,20 +121,6 @@ def _cut_after_conclusion(state: AnswerState, unit: Sentence) -> tuple[Sentence,
         if state.profile.concludes(sentence):
             return unit.up_to(end - len(partial)), True
     return unit, unit.last and state.profile.concludes(splitter.pending)
-
-
-def _merge_passages(
-    state: AnswerState, found: tuple[RetrievedPassage, ...]
-) -> tuple[RetrievedPassage, ...]:
-    """Return the passages of the prompt: the new ones, after those accumulated before."""
-    max_passages = state.policy.max_passages
-    if not max_passages:
-        return found
-    newest = found[:max_passages]
-    again = {passage.id for passage in newest}
-    older = [passage for passage in state.passages if passage.id not in again]
-    room = max_passages - len(newest)
-    return (*older[len(older) - min(room, len(older)) :], *newest)
 
 
 async def _accept_rest(

@@ -10,6 +10,7 @@ from scaar.core.policies.filco import FILCO
 from scaar.core.policies.fixed_length import FIXED_LENGTH
 from scaar.core.policies.fixed_sentence import FIXED_SENTENCE
 from scaar.core.policies.flare import FLARE
+from scaar.core.policies.flare_reference import FLARE_REFERENCE
 from scaar.core.policies.ircot import IRCOT
 from scaar.core.policies.iter_retgen import ITER_RETGEN
 from scaar.core.policies.mean_entropy import MEAN_ENTROPY
@@ -66,6 +67,7 @@ PRESETS = Registry(
             MODEL_ASKS,
             SELF_RAG,
             FLARE,
+            FLARE_REFERENCE,
             DRAGIN,
             DRAGIN_REFERENCE,
             ETC,

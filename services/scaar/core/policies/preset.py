@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scaar.core.types import Fusion, Moment, QuerySettings, SentenceFilter
+from scaar.core.types import Fusion, Granularity, Moment, QuerySettings, SentenceFilter
 
 PAPER_TOP_K = 3
 
@@ -13,7 +13,9 @@ class Preset:
 
     ``moments`` and ``max_passages`` decide which settings it accepts. The default of theta is that
     of ``trigger``, which judges the drafts, or the answer as a whole if the policy retrieves after
-    the answer. ``rounds`` is for that moment. ``gate`` is the default gate.
+    the answer. ``rounds`` is for that moment. ``gate`` is the default gate. ``granularity`` and
+    ``mask_below`` are for its own trigger. If a policy that judges has ``max_passages``, passages
+    stay in the prompt after the sentence that they were retrieved for.
     """
 
     name: str
@@ -21,6 +23,8 @@ class Preset:
     query: QuerySettings
     trigger: str | None = None
     theta_cap: float = 1.0
+    granularity: Granularity = Granularity.WORD
+    mask_below: float | None = None
     top_k: int = PAPER_TOP_K
     window_tokens: int = 0
     max_passages: int = 0

@@ -193,6 +193,8 @@ def _includes_question(preset: Preset, given: Combination) -> bool:
 
 
 _PAPER, _OWN = SettingSource.PAPER, SettingSource.DEFAULT
+_FLARE_REFERENCE = ("flare_reference",)
+_FLARE_CONFIGURATION = "the configuration of FLARE's authors for 2WikiMultihopQA"
 _BY_WORD = Names(TRIGGERS, lambda rule: rule.by_word)
 _SPARING = Names(
     TRIGGERS, lambda rule: rule.by_word and EvidenceKind.WORD_CLASSES not in rule.needs
@@ -229,6 +231,7 @@ SETTING_ROWS = (
         ),
         default_text="the trigger's",
         origins=(
+            Origin(_PAPER, _FLARE_CONFIGURATION, policies=_FLARE_REFERENCE),
             Origin(
                 _PAPER,
                 "middle of SCAAR's range of 0.7 to 0.9",
@@ -288,8 +291,12 @@ SETTING_ROWS = (
         "Unit that the trigger compares with the threshold.",
         kind=Granularity,
         accepted_by=_judges,
-        default=lambda preset, given: Granularity.WORD,
+        default=lambda preset, given: (
+            preset.granularity if given.trigger == preset.trigger else Granularity.WORD
+        ),
+        default_text="`token` for `flare_reference`, `word` for the others",
         origins=(
+            Origin(_PAPER, "the code of FLARE's authors", policies=_FLARE_REFERENCE),
             Origin(_PAPER, "SCAAR Eq. 4 and 5", triggers=("flare", "exp_raw")),
             Origin(
                 _PAPER,
@@ -357,7 +364,7 @@ SETTING_ROWS = (
             Origin(
                 _PAPER,
                 "FLARE and SCAAR 3.4; the code of DRAGIN's authors",
-                policies=("flare", "scaar", "dragin_reference"),
+                policies=("flare", "flare_reference", "scaar", "dragin_reference"),
             ),
             Origin(_OWN, "DRAGIN (Eq. 6) and ETC print `token`; for the others there is no paper"),
         ),
@@ -373,7 +380,7 @@ SETTING_ROWS = (
             Origin(
                 _PAPER,
                 "the code of FLARE's and DRAGIN's authors",
-                policies=("flare", "dragin", "dragin_reference"),
+                policies=("flare", "flare_reference", "dragin", "dragin_reference"),
             ),
             Origin(_OWN, "a short answer may have no other sentence"),
         ),
@@ -436,8 +443,9 @@ SETTING_ROWS = (
         "triggers that judge whole sentences mark no word.",
         kind=float,
         accepted_by=_judges,
-        default=lambda preset, given: None,
-        default_text="the words that the trigger finds uncertain",
+        default=lambda preset, given: preset.mask_below,
+        default_text="0.4 for `flare_reference`; for the others, the words that the trigger finds "
+        "uncertain",
         limit=Limit(1),
         queries=Names(FORMULATIONS, lambda rule: rule.masks),
         tuned=True,
@@ -482,7 +490,11 @@ SETTING_ROWS = (
         kind=int,
         accepted_by=_retrieves,
         default=lambda preset, given: preset.top_k,
-        origins=(Origin(_PAPER, "SCAAR and DRAGIN"),),
+        default_text="2 for `flare_reference`, 3 for the others",
+        origins=(
+            Origin(_PAPER, _FLARE_CONFIGURATION, policies=_FLARE_REFERENCE),
+            Origin(_PAPER, "SCAAR and DRAGIN"),
+        ),
         limit=Limit(MAX_TOP_K, whole=True),
         unit="passages per query",
         recommendable=True,
@@ -505,7 +517,15 @@ SETTING_ROWS = (
         kind=int,
         accepted_by=lambda preset: preset.max_passages > 0,
         default=lambda preset, given: preset.max_passages,
-        origins=(Origin(_OWN, "keeps the passages within a prompt"),),
+        default_text="2 for `flare_reference`, 15 for `ircot`",
+        origins=(
+            Origin(
+                _PAPER,
+                "passages replace earlier ones, as in the code of FLARE's authors",
+                policies=_FLARE_REFERENCE,
+            ),
+            Origin(_OWN, "keeps the passages within a prompt"),
+        ),
         limit=Limit(100, whole=True),
         unit="passages",
         tuned=True,

@@ -436,7 +436,7 @@ async def test_an_unserved_policy_names_the_policies_that_can_be_served() -> Non
     assert str(caught.value).endswith(
         "does not provide; policies that this model can serve: no_retrieval, single_round, filco, "
         "fixed_length, fixed_sentence, ircot, iter_retgen, dtr, dtr_reference, model_asks, "
-        "flare, perplexity, quco, scaar"
+        "flare, flare_reference, perplexity, quco, scaar"
     )
 
 

@@ -35,7 +35,7 @@ def test_a_text_with_a_question_mark_or_a_question_word_is_a_question(text: str)
         "",
         "Ada was born in London.",
         "Tell me more about Ada.",
-        "Whoever wrote it",
+        "Howard wrote it",
         "Ada wurde in London geboren.",
         "Que Ada nació en Londres es cierto.",
         "艾达出生在伦敦。",

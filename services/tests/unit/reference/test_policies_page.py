@@ -54,8 +54,11 @@ def test_a_policy_accepts_the_settings_that_the_page_lists(policy: str) -> None:
 @pytest.mark.parametrize("name", ["top_k", "window_tokens", "max_passages"])
 def test_defaults_are_those_of_the_page(name: str) -> None:
     _, unset, takers = SETTINGS[name]
+    own = {policy: float(value) for value, policy in re.findall(r"(\d+) for `(\w+)`", unset)}
     for policy in re.findall(r"`(\w+)`", takers):
-        assert getattr(PRESETS[policy], name) == float(unset)
+        others = re.match(r"(?:.*, )?(\d+)(?: for the others)?$", unset)
+        value = own[policy] if policy in own or others is None else float(others[1])
+        assert getattr(PRESETS[policy], name) == value
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS)
