@@ -8,6 +8,7 @@ from scaar.core.filters import wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.search_stages import wrong_stages
+from scaar.core.text.sentence_counts import count_sentences
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     DEFAULT_POLICY,
@@ -18,6 +19,7 @@ from scaar.core.types import (
     MessageRole,
     SearchRequest,
 )
+from scaar.core.types.retrieval import MAX_QUERY_CHARACTERS
 
 MAX_QUESTION_WORDS = 500
 MAX_QUESTION_CHARACTERS = 8_000
@@ -27,7 +29,6 @@ MAX_SYSTEM_CHARACTERS = 8_000
 MAX_CONVERSATION_CHARACTERS = 131_072
 MAX_DRAFT_CHARACTERS = 8_000
 MAX_ACCEPTED_CHARACTERS = 32_768
-MAX_QUERY_CHARACTERS = 32_768
 MAX_REQUEST_ID_CHARACTERS = 128
 MAX_SENTENCES = 100
 MAX_TOKENS = 8_192
@@ -68,8 +69,9 @@ def validate_draft(
     draft = draft or check_text("draft", request.draft)
     if request.accepted and not draft:
         draft += check_text("accepted", request.accepted)
-    sentences = sum(
-        len(split_sentences(each)) for each in (request.accepted, request.draft.rstrip())
+    accepted = request.accepted
+    sentences = count_sentences(
+        (*split_sentences(accepted), *split_sentences(request.draft.rstrip(), accepted))
     )
     if not draft and sentences > (limit := request.budget.max_sentences):
         text = f"must have at most {limit} sentences together with accepted, not {sentences}"

@@ -7,12 +7,12 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.filters import MAX_ID_CHARACTERS, wrong_excluded, wrong_filters, wrong_scored
 from scaar.core.search_stages import wrong_stages
 from scaar.core.types import Passage, RetrieveRequest
+from scaar.core.types.retrieval import MAX_QUERY_CHARACTERS
 from scaar.core.validation import check_index_name
 from scaar.retriever.metadata import metadata_violations, undeclared_fields
 
 MAX_TITLE_CHARACTERS = 4_096
 MAX_TEXT_CHARACTERS = 1_048_576
-MAX_QUERY_CHARACTERS = 32_768
 MAX_TOP_K = 100
 MAX_QUERIES = 1_000
 MAX_CHARACTERS_OF_QUERIES = 1_048_576

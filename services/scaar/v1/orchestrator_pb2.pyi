@@ -615,7 +615,10 @@ class Budget(_message.Message):
     MAX_RETRIEVALS_FIELD_NUMBER: _builtins.int
     TIMEOUT_S_FIELD_NUMBER: _builtins.int
     max_sentences: _builtins.int
-    """Maximum number of sentences, 1 to 100. Default: 16. INVALID_ARGUMENT outside this range."""
+    """Maximum number of sentences, 1 to 100. Those of one list, table or block of code count as one,
+    and a block that reaches the limit is completed, with the sentence after it. Default: 16.
+    INVALID_ARGUMENT outside this range.
+    """
     max_tokens: _builtins.int
     """Maximum number of generated tokens, counting drafts and regenerations, 1 to 8,192. Default:
     512. INVALID_ARGUMENT outside this range.

@@ -28,6 +28,7 @@ from scaar.core.ports import (
 )
 from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
+from scaar.core.text.sentence_counts import SentenceCounter
 from scaar.core.types import (
     NOT_IN_DOCUMENTS,
     AcceptedSentence,
@@ -114,6 +115,7 @@ class AnswerState:
             draft_tokens=max(map(drafted_tokens, served)),
         )
         self.so_far = Writing()
+        self._counter = SentenceCounter()
         self._whole: Sentence | None = None
         self.accepted: list[AcceptedSentence] = []
         self._read: dict[str, RetrievedPassage] = {}
@@ -159,7 +161,7 @@ class AnswerState:
     def discard_answer(self) -> None:
         """Discard everything that is written; only passages that are excluded stay excluded."""
         self.so_far, self.accepted, self._read = Writing(), [], {}
-        self._whole = None
+        self._whole, self._counter = None, SentenceCounter()
         self._degraded = self._end = None
 
     def end_answer(self, end: AnswerEnd) -> None:
@@ -256,6 +258,7 @@ class AnswerState:
             tokens=self._tokens_of(sentence),
         )
         self.accepted.append(accepted)
+        self._counter.add(sentence.text)
         for passage in passages:
             self._read.setdefault(passage.id, passage)
         if self.policy.exclude_seen is ExcludeSeen.SEEN:
@@ -310,7 +313,8 @@ class AnswerState:
             return AnswerEnd.ANSWER_PHRASE
         if sentence.last or self.refused:
             return AnswerEnd.END_OF_SEQUENCE
-        if self.index >= self.request.budget.max_sentences:
+        counted = self._counter
+        if counted.count >= self.request.budget.max_sentences and not counted.in_block:
             return AnswerEnd.MAX_SENTENCES
         if self.budget.remaining_tokens <= 0 and not self.writer.has_more:
             return AnswerEnd.MAX_TOKENS

@@ -22,6 +22,7 @@ from scaar.core.loop.prompted_writing import (
     write_with_passages,
 )
 from scaar.core.loop.writer import Sentence
+from scaar.core.text.sentence_counts import has_words
 from scaar.core.triggers import Judgement
 from scaar.core.types import (
     AnswerEvent,
@@ -49,7 +50,7 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
     assert draft is not None
     sentence, passages = draft, state.passages
     concluded = state.profile.concludes(draft.text)
-    judges = Moment.UNCERTAIN_DRAFT in state.plan.moments and draft.text.strip()
+    judges = Moment.UNCERTAIN_DRAFT in state.plan.moments and has_words(draft.text)
     if judges and _is_judged(state.policy, concluded=concluded):
         judged = await _judged(state, draft, concluded=concluded)
         if judged is not None:

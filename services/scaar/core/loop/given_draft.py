@@ -140,7 +140,7 @@ class _GivenText:
             InvalidRequest: a sentence is longer than the model would write it.
         """
         tokens = _moved(self.tokens, len(self.accepted), len(self.accepted) + len(self.draft))
-        sentences = _cut(tokens, split_sentences(self.draft))
+        sentences = _cut(tokens, split_sentences(self.draft, self.accepted))
         begin = 0
         for number, each in enumerate(sentences):
             if len(each.tokens) > SENTENCE_MAX_TOKENS:

@@ -10,7 +10,9 @@ from scaar.core.loop.judge import Judged
 from scaar.core.prompts.pseudo_passage import passage_prompt
 from scaar.core.queries import FORMULATIONS
 from scaar.core.queries.draft_words import masked_words, without_contributions
+from scaar.core.queries.request_limits import within_limits
 from scaar.core.text.fusion import depth_of, fuse_by
+from scaar.core.text.sentence_counts import has_words
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import (
     Fusion,
@@ -29,6 +31,7 @@ from scaar.core.types import (
     SearchMode,
     SentenceFilter,
 )
+from scaar.core.types.retrieval import MAX_QUERY_CHARACTERS
 
 PASSAGE_MAX_TOKENS = 256
 """Maximum number of tokens of a passage that the model writes as a query."""
@@ -94,7 +97,7 @@ async def _build_query(state: AnswerState, judged: Judged | None, stage: str) ->
         read=ReadPassage.newest(read),
     )
     async with state.budget.within(stage):
-        return await state.ports.query_builder.build_query(request)
+        return await state.ports.query_builder.build_query(within_limits(request))
 
 
 def _question_only(settings: QuerySettings) -> QuerySettings:
@@ -121,16 +124,20 @@ async def _write_passage(state: AnswerState) -> str:
 
 def _accepted_sentences(state: AnswerState) -> tuple[str, ...]:
     if Moment.BEFORE_WINDOW in state.policy.moments:
-        return split_sentences(state.so_far.text)
-    return tuple(sentence.text for sentence in state.accepted)
+        sentences = split_sentences(state.so_far.text)
+    else:
+        sentences = tuple(sentence.text for sentence in state.accepted)
+    # A code fence is no last sentence to search for.
+    return tuple(filter(has_words, sentences))
 
 
 async def _retrieve(state: AnswerState, query: Query, stage: str) -> RetrieveResult:
     policy = state.policy
-    queries: tuple[str, ...] = (query.text,)
+    queries: tuple[str, ...] = (query.text[:MAX_QUERY_CHARACTERS],)
     top_k, score_all, mode = policy.top_k, False, policy.search_mode
     if query.fused_with:
-        queries, top_k = (*queries, query.fused_with), depth_of(policy.fusion, top_k)
+        queries = (*queries, query.fused_with[:MAX_QUERY_CHARACTERS])
+        top_k = depth_of(policy.fusion, top_k)
         score_all = policy.fusion is not Fusion.RANK
         mode = SearchMode.VECTORS if score_all else mode
     reranks = policy.rerank is Rerank.CROSS_ENCODER

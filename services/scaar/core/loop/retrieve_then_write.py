@@ -14,6 +14,7 @@ from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.passage_retrieval import retrieve_passages
 from scaar.core.loop.prompted_writing import Parts, merge_passages, write_with_passages
 from scaar.core.loop.writer import Sentence
+from scaar.core.text.sentence_counts import has_words
 from scaar.core.text.sentences import SentenceSplitter
 from scaar.core.types import AnswerEnd, AnswerEvent, Moment, RetrievedPassage
 
@@ -64,7 +65,8 @@ class _Ahead:
 
     @property
     def nothing_follows(self) -> bool:
-        return not self.rest.text.strip()
+        """Whether there is nothing to retrieve for: no text, or no word in it."""
+        return not has_words(self.rest.text)
 
 
 async def _look_ahead(state: AnswerState) -> _Ahead:
@@ -115,7 +117,8 @@ def _cut_after_conclusion(state: AnswerState, unit: Sentence) -> tuple[Sentence,
     if Moment.BEFORE_SENTENCE in state.policy.moments:
         return unit, state.profile.concludes(unit.text)
     partial, end = _partial_sentence(state), 0
-    splitter = SentenceSplitter()
+    so_far = state.so_far.text
+    splitter = SentenceSplitter(so_far[: len(so_far) - len(partial)])
     for sentence in splitter.feed(partial + unit.text):
         end += len(sentence)
         if state.profile.concludes(sentence):

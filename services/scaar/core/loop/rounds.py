@@ -15,6 +15,7 @@ from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.judge import judge
 from scaar.core.loop.passage_retrieval import retrieve_passages
 from scaar.core.loop.writer import Writing
+from scaar.core.text.sentence_counts import has_words
 from scaar.core.types import (
     AnswerDrafted,
     AnswerEvent,
@@ -76,7 +77,7 @@ async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | N
     ``retrieving`` is whether passages can be retrieved for it.
     """
     whole, stage = state.whole, "judging the answer"
-    if whole is None or not whole.text.strip():
+    if whole is None or not has_words(whole.text):
         return None
     question = state.request.question
     draft = Draft(

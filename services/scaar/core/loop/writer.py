@@ -135,7 +135,8 @@ class Writer:
         Raises:
             PromptTooLong: before any token.
         """
-        splitter, tokens, shown = SentenceSplitter(), list[Token](), 0
+        before = so_far.text[: len(so_far.text) - len(partial)]
+        splitter, tokens, shown = SentenceSplitter(before), list[Token](), 0
         done, length = sum(map(len, splitter.feed(partial))), -1
         while length < 0 and len(tokens) < SENTENCE_MAX_TOKENS:
             token = await self._read(prompt, so_far, stage, tokens)

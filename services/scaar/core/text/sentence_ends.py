@@ -7,7 +7,9 @@ it does not depend on how the text arrives.
 import enum
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from scaar.core.text.line_kinds import LineKind, ends_line, kind_of_line
 from scaar.core.text.scripts import SPACELESS
 
 # Abbreviations are in lower case, without their full stop. In capitals throughout, they are other
@@ -110,20 +112,36 @@ class Verdict(enum.Enum):
     UNDECIDED = enum.auto()
 
 
-def judge_newline(text: str, start: int, at: int, *, held: bool) -> tuple[Verdict, int, int]:
-    """Return whether the newline ``at`` is part of a blank line, which ends a sentence.
+class LineEnd(NamedTuple):
+    """The judgement of a newline: the end of its sentence, and the line after it."""
 
-    The result is the verdict, the end of the sentence, and the end of the white space.
+    verdict: Verdict
+    end: int
+    after: int
+    """The end of the white space."""
+    line: LineKind
+    """The kind of the line that begins there."""
+
+
+def judge_newline(text: str, start: int, at: int, line: LineKind, *, held: bool) -> LineEnd:
+    """Return whether the newline ``at``, which ends a ``line``, ends a sentence.
+
+    It does if a blank line follows, or if one of the two lines is part of a list, a table or code,
+    or a heading.
     """
     space = _SPACE.match(text, at)
     assert space is not None
     end = at
     while end > start and text[end - 1].isspace():
         end -= 1
-    if space.end() == len(text):
-        return Verdict.UNDECIDED, end, space.end()
-    ends = space[0].count("\n") > 1 and (held or end > start)
-    return Verdict.END if ends else Verdict.NO_END, end, space.end()
+    after = space.end()
+    following = None
+    if after < len(text):
+        following = kind_of_line(text, after, space=space[0], before=line)
+    if following is None:
+        return LineEnd(Verdict.UNDECIDED, end, after, line)
+    ends = (space[0].count("\n") > 1 or ends_line(line, following)) and (held or end > start)
+    return LineEnd(Verdict.END if ends else Verdict.NO_END, end, after, following)
 
 
 def judge_stop(text: str, start: int, stop: re.Match[str], *, held: bool) -> Verdict:

@@ -17,7 +17,8 @@ class BudgetLimits:
     """Limits of one answer."""
 
     max_sentences: int = 16
-    """Maximum number of sentences, 1 to 100."""
+    """Maximum number of sentences, 1 to 100. Those of one list, table or code block count as one,
+    and a block that reaches the limit is completed, with the sentence after it."""
     max_tokens: int = 512
     """Maximum number of generated tokens, drafts and regenerations together, 1 to 8192."""
     max_retrievals: int = 16

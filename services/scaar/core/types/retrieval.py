@@ -3,6 +3,9 @@
 import enum
 from dataclasses import dataclass
 
+MAX_QUERY_CHARACTERS = 32_768
+"""Maximum length of a query."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetadataField:

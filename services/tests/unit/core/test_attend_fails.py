@@ -128,7 +128,7 @@ async def test_attention_for_the_query_alone_fails_as_that_for_the_trigger_does(
     assert [each.trigger for each in judged] == [None]
 
 
-@pytest.mark.parametrize("text", [" The.", " ...", " - ; !", " It was with them.", " 'And'?"])
+@pytest.mark.parametrize("text", [" The.", " It was with them.", " 'And'?"])
 @pytest.mark.parametrize("policy", ATTENDING)
 async def test_a_sentence_of_nothing_that_may_trigger_has_no_score(policy: str, text: str) -> None:
     def doubtful(requested: GenerateRequest) -> Sequence[Piece]:

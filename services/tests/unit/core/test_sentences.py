@@ -111,6 +111,8 @@ fragments = st.sampled_from(
             "ß",
         ),
         *(" " * 50, "x" * 50, ":", ",", "\r\n"),
+        *("\n- ", "\n  * ", "\n1. ", "\n12. ", "\na) ", "\n| a. B |", "\n## ", "\n```", "\n    "),
+        *("- ", "1. ", "|", "#", "`", "~~~", "-", "\t", "、"),
     ]
 )
 texts = st.lists(fragments, max_size=40).map("".join) | st.text(max_size=60)
@@ -129,6 +131,41 @@ def fed(pieces: list[str]) -> tuple[str, ...]:
 @pytest.mark.parametrize("marked", MARKED)
 def test_sentences_end_where_a_reader_ends_them(marked: str) -> None:
     assert split_sentences(marked.replace("|", "")) == tuple(marked.split("|"))
+
+
+# "¦" marks where one sentence ends and the next begins.
+STRUCTURED = (
+    "The facts are:¦\n- Bread is old. ¦It rises.¦\n- Bread is baked¦\n- Bread is eaten.",
+    "Here:¦\n\n1. One¦\n2. Two:¦\n   a) Three¦\n   b) Four¦\n3. Five¦\n\nThat is all.",
+    "* An item that\n  continues here¦\n* Another one¦\nprose again\nand again.",
+    "| Name | Born |¦\n|---|---|¦\n| A. Low. She | 3. Juni |¦\n| B | 1951 |¦\nThe end.",
+    "# Bread¦\nIt is baked.¦ It is old.¦\n## History of bread¦\n\nIt began.",
+    "Run this:¦\n```python¦\nx = 1. # One. Two¦\n\n    print(x)¦\n- y¦\n```¦\nIt prints.¦ Done.",
+    "Like so:¦\n\n    x = a.b. Cd¦\n    y = 2¦\n\nIt works.¦ Well.",
+    "Hard-wrapped prose with a number of\n19. Jahrhundert and\n1990.¦ It goes\non - and on.",
+    "A dash in\n-5 degrees and **bold**\n**text** and #tag\n#tag stay in a sentence.",
+    "1、面包很老。¦\n2、面包很好",
+)
+
+
+@pytest.mark.parametrize("marked", STRUCTURED)
+def test_items_rows_code_and_headings_end_with_their_line(marked: str) -> None:
+    marked = marked.replace(". ¦", ".¦ ")
+    text, whole = marked.replace("¦", ""), tuple(marked.split("¦"))
+    assert split_sentences(text) == whole
+    for first in range(len(text) + 1):
+        assert fed([text[:first], text[first:]]) == whole
+    assert fed(list(text)) == whole
+
+
+@given(texts, st.data())
+def test_a_text_after_some_of_its_sentences_has_the_others(text: str, data: st.DataObject) -> None:
+    sentences = split_sentences(text)
+    first = data.draw(st.integers(0, len(sentences)))
+    splitter = SentenceSplitter("".join(sentences[:first]))
+    found = splitter.feed("".join(sentences[first:]))
+    rest = splitter.flush()
+    assert (*found, *([rest] if rest else [])) == sentences[first:]
 
 
 @pytest.mark.parametrize("text", TEXTS)
