@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from scaar.core.errors import PromptTooLong, StreamIncomplete
 from scaar.core.loop.budget import Budget, Part
 from scaar.core.ports import Generator
+from scaar.core.text.surrogates import encodable
 from scaar.core.types import (
     Attention,
     FinishReason,
@@ -230,6 +231,8 @@ class TokenStream:
         except PromptTooLong:
             self._counted = True  # a refusal costs nothing
             raise
+        if isinstance(event, Token):
+            event = encodable(event)
         match event:
             case GenerationStart():
                 self._prompt_tokens = event.prompt_tokens

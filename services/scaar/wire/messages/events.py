@@ -6,7 +6,8 @@ from typing import Any
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 
 from scaar.core.errors import InvalidRequest
-from scaar.core.types import AnswerEvent, GenerationEvent
+from scaar.core.text.surrogates import encodable
+from scaar.core.types import AnswerEvent, GenerationEvent, Token
 from scaar.v1 import answer_pb2, generator_pb2, orchestrator_pb2
 from scaar.wire.messages.codec import codec_of
 
@@ -48,7 +49,9 @@ def answer_event_from_json(found: Mapping[str, Any]) -> AnswerEvent | None:
 
 
 def generation_event_to_pb(event: GenerationEvent) -> generator_pb2.GenerateResponse:
-    """Return the event as a message."""
+    """Return the event as a message, with U+FFFD in place of unpaired surrogates of a token."""
+    if isinstance(event, Token):
+        event = encodable(event)
     return generator_pb2.GenerateResponse(**_GENERATION_EVENT.write(event))
 
 
