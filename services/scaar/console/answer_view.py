@@ -16,6 +16,7 @@ from scaar.core.types import (
     AnswerStarted,
     EffectivePolicy,
     PassagesRetrieved,
+    PromptRead,
     Provenance,
     QueryBuilt,
     RetrievedPassage,
@@ -103,7 +104,7 @@ class Blocks:
             case TokenDrafted():
                 self._tokens.setdefault(event.sentence, []).append(event.token)
                 return None
-            case AnswerFinished():
+            case AnswerFinished() | PromptRead():
                 return None
             case SentenceJudged():
                 self._judged[event.sentence] = event

@@ -4,7 +4,12 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from scaar.core.types import GenerateRequest, GenerationEvent, GenerationStart
+from scaar.core.types import (
+    GenerateRequest,
+    GenerationEvent,
+    GenerationProgress,
+    GenerationStart,
+)
 
 
 async def each_sample(
@@ -14,7 +19,7 @@ async def each_sample(
     """Yield the events of every sample, with its number; ``generate`` generates a single one.
 
     Sample i is the single sample of the request with ``seed + i``. All have the same prompt, so
-    only the first yields a start.
+    only the first yields its reading.
     """
     for sample in range(request.n):
         seed = None if request.seed is None else request.seed + sample
@@ -22,5 +27,5 @@ async def each_sample(
             async for event in events:
                 if not sample:
                     yield event
-                elif not isinstance(event, GenerationStart):
+                elif not isinstance(event, GenerationStart | GenerationProgress):
                     yield replace(event, sample=sample)

@@ -213,9 +213,11 @@ class GeneratorSettings(ServiceSettings):
     connect_timeout_s: float = Field(default=5.0, gt=0, le=3600, allow_inf_nan=False)
     """Maximum time to connect to the server, in seconds."""
 
-    read_timeout_s: float = Field(default=30.0, gt=0, le=3600, allow_inf_nan=False)
+    read_timeout_s: float | None = Field(default=None, gt=0, le=3600, allow_inf_nan=False)
     """Maximum time without data from the server, in seconds, before the first token and between
-    tokens. The deadline of the call applies too."""
+    tokens. By default it follows the server: no limit while it reports that it reads the prompt
+    (llama.cpp); else twice the time that reading should take at the speed of recent calls, at least
+    120 s; and 30 s between tokens. The deadline of the call applies too."""
 
     threads: int | None = Field(default=None, ge=1, le=256)
     """Number of threads that compute one step. A small model is fastest with 1, a large one with

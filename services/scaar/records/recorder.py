@@ -23,6 +23,7 @@ from scaar.core.types import (
     AnswerRequest,
     AnswerStarted,
     PassagesRetrieved,
+    PromptRead,
     SentenceAccepted,
     SentenceJudged,
     TokenDrafted,
@@ -202,6 +203,8 @@ class RecordWatch:
         self._recorder = recorder
 
     def on_event(self, event: AnswerEvent) -> None:
+        if isinstance(event, PromptRead):
+            return
         events = self._events
         if len(events) < _MAX_EVENTS or isinstance(event, AnswerFinished):
             events.append(event)

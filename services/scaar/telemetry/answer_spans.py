@@ -23,6 +23,7 @@ from scaar.core.types import (
     MessageRole,
     PassagesFiltered,
     PassagesRetrieved,
+    PromptRead,
     Provenance,
     QueryBuilt,
     QuestionRewritten,
@@ -84,6 +85,8 @@ class AnswerSpans:
             case AnswerStarted(provenance=provenance):
                 self._last_ns = now
                 self._begin(provenance)
+                return
+            case PromptRead():
                 return
             case AnswerFinished(answer=answer):
                 self._finished = True

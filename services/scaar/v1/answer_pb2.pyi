@@ -654,6 +654,7 @@ class AnswerEvent(_message.Message):
     RETRIEVAL_WEIGHED_FIELD_NUMBER: _builtins.int
     CANDIDATES_SCORED_FIELD_NUMBER: _builtins.int
     QUESTION_REWRITTEN_FIELD_NUMBER: _builtins.int
+    PROMPT_READ_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def started(self) -> Global___AnswerStarted:
         """The first event: the model, index and settings in use."""
@@ -716,6 +717,10 @@ class AnswerEvent(_message.Message):
     def question_rewritten(self) -> Global___QuestionRewritten:
         """The standalone question that is answered, if the request has a conversation."""
 
+    @_builtins.property
+    def prompt_read(self) -> Global___PromptRead:
+        """How much of a long prompt the model has read before it drafts a sentence."""
+
     def __init__(
         self,
         *,
@@ -734,16 +739,49 @@ class AnswerEvent(_message.Message):
         retrieval_weighed: Global___RetrievalWeighed | None = ...,
         candidates_scored: Global___CandidatesScored | None = ...,
         question_rewritten: Global___QuestionRewritten | None = ...,
+        prompt_read: Global___PromptRead | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "question_rewritten", b"question_rewritten", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "prompt_read", b"prompt_read", "query_built", b"query_built", "question_rewritten", b"question_rewritten", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "query_built", b"query_built", "question_rewritten", b"question_rewritten", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_drafted", b"answer_drafted", "candidates_scored", b"candidates_scored", "event", b"event", "finished", b"finished", "gate_judged", b"gate_judged", "passages_filtered", b"passages_filtered", "passages_retrieved", b"passages_retrieved", "prompt_read", b"prompt_read", "query_built", b"query_built", "question_rewritten", b"question_rewritten", "retrieval_weighed", b"retrieval_weighed", "search_requested", b"search_requested", "sentence_accepted", b"sentence_accepted", "sentence_judged", b"sentence_judged", "sentence_regenerated", b"sentence_regenerated", "started", b"started", "token_drafted", b"token_drafted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "search_requested", "passages_filtered", "retrieval_weighed", "candidates_scored", "question_rewritten"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "token_drafted", "sentence_judged", "query_built", "passages_retrieved", "sentence_regenerated", "sentence_accepted", "finished", "gate_judged", "answer_drafted", "search_requested", "passages_filtered", "retrieval_weighed", "candidates_scored", "question_rewritten", "prompt_read"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
 Global___AnswerEvent: _TypeAlias = AnswerEvent  # noqa: Y015
+
+@_typing.final
+class PromptRead(_message.Message):
+    """How much of a prompt the model has read. Sent only if its engine reports it, and if reading takes
+    more than half a second.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SENTENCE_FIELD_NUMBER: _builtins.int
+    PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
+    READ_TOKENS_FIELD_NUMBER: _builtins.int
+    sentence: _builtins.int
+    """The position of the sentence, from 0."""
+    prompt_tokens: _builtins.int
+    """Number of tokens of the prompt, at least 0."""
+    read_tokens: _builtins.int
+    """How many of them have been read or were cached, at least 0."""
+    def __init__(
+        self,
+        *,
+        sentence: _builtins.int = ...,
+        prompt_tokens: _builtins.int = ...,
+        read_tokens: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["prompt_tokens", b"prompt_tokens", "read_tokens", b"read_tokens", "sentence", b"sentence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PromptRead: _TypeAlias = PromptRead  # noqa: Y015
 
 @_typing.final
 class AnswerStarted(_message.Message):

@@ -371,6 +371,7 @@ class GenerateResponse(_message.Message):
     START_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     END_FIELD_NUMBER: _builtins.int
+    PROGRESS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def start(self) -> Global___GenerationStart:
         """The prompt was processed: the first message, from engines that count the prompt."""
@@ -383,22 +384,55 @@ class GenerateResponse(_message.Message):
     def end(self) -> Global___GenerationEnd:
         """The end of the generation, the last message."""
 
+    @_builtins.property
+    def progress(self) -> Global___GenerationProgress:
+        """The prompt is being read, which takes a while: before any other message, from engines that
+        report it.
+        """
+
     def __init__(
         self,
         *,
         start: Global___GenerationStart | None = ...,
         token: Global___Token | None = ...,
         end: Global___GenerationEnd | None = ...,
+        progress: Global___GenerationProgress | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "event", b"event", "start", b"start", "token", b"token"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "event", b"event", "progress", b"progress", "start", b"start", "token", b"token"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "event", b"event", "start", b"start", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "event", b"event", "progress", b"progress", "start", b"start", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["start", "token", "end"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["start", "token", "end", "progress"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
 Global___GenerateResponse: _TypeAlias = GenerateResponse  # noqa: Y015
+
+@_typing.final
+class GenerationProgress(_message.Message):
+    """How much of a prompt has been read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
+    READ_TOKENS_FIELD_NUMBER: _builtins.int
+    prompt_tokens: _builtins.int
+    """Number of tokens of prompt and prefix, at least 0."""
+    read_tokens: _builtins.int
+    """How many of them have been read or were cached, at least 0."""
+    def __init__(
+        self,
+        *,
+        prompt_tokens: _builtins.int = ...,
+        read_tokens: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["prompt_tokens", b"prompt_tokens", "read_tokens", b"read_tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GenerationProgress: _TypeAlias = GenerationProgress  # noqa: Y015
 
 @_typing.final
 class GenerationStart(_message.Message):

@@ -365,8 +365,8 @@ class StreamAnswerRequest(_message.Message):
     answers. Default: false.
     """
     omit_drafted_tokens: _builtins.bool
-    """Whether the events TokenDrafted are left out, which are most events of an answer. Default: false.
-    Orchestrators that do not know this field send them.
+    """Whether the events TokenDrafted are left out, which are most events of an answer, and PromptRead.
+    Default: false. Orchestrators that do not know this field send them.
     """
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:

@@ -28,6 +28,7 @@ from scaar.core.types import (
     JudgeDraftRequest,
     OrchestratorDescription,
     PolicyDescription,
+    PromptRead,
     SearchRequest,
     SearchResult,
     TokenDrafted,
@@ -54,6 +55,8 @@ _MARGIN_S = 0.2
 # Added to the timeout of the budget, so that the orchestrator ends the call and not its client.
 _GRACE_S = 5.0
 
+_DRAFTED = TokenDrafted | PromptRead
+"""Events that a request can omit."""
 _Timed = TypeVar("_Timed", AnswerRequest, JudgeDraftRequest)
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -101,7 +104,7 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
     ) -> AsyncGenerator[pb.StreamAnswerResponse, None]:
         async with aclosing(self._events(request, context)) as events:
             async for event in events:
-                if not (request.omit_drafted_tokens and isinstance(event, TokenDrafted)):
+                if not (request.omit_drafted_tokens and isinstance(event, _DRAFTED)):
                     yield answer_event_to_pb(event)
 
     async def JudgeDraft(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -233,10 +233,11 @@ async def answer_with_trace(answerer: Answerer, request: AnswerRequest, console:
     """Ask the question, print the live trace, and return the answer."""
     trace = TracePrinter(console)
     answer: Answer | None = None
-    async with aclosing(answerer.stream_answer(request)) as events:
-        async for event in events:
-            trace.show(event)
-            if isinstance(event, AnswerFinished):
-                answer = event.answer
+    with closing(trace):
+        async with aclosing(answerer.stream_answer(request)) as events:
+            async for event in events:
+                trace.show(event)
+                if isinstance(event, AnswerFinished):
+                    answer = event.answer
     assert answer is not None, "an answerer ends with AnswerFinished or raises"
     return answer

@@ -7,6 +7,7 @@ import textwrap
 
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
 from rich.text import Text
 
 from scaar.core.queries import FORMULATIONS
@@ -30,6 +31,7 @@ from scaar.core.types import (
     Moment,
     PassagesFiltered,
     PassagesRetrieved,
+    PromptRead,
     Provenance,
     QueryBuilt,
     QuestionRewritten,
@@ -65,11 +67,16 @@ class TracePrinter:
     def __init__(self, console: Console, *, contributions: bool = False) -> None:
         self._console = console
         self._contributions = contributions
+        self._reading: Status | None = None
         self._drafting = -1
         self._as_a_whole = False
 
     def show(self, event: AnswerEvent) -> None:
         """Print one event."""
+        if isinstance(event, PromptRead):
+            self._read(event)
+            return
+        self.close()
         if not isinstance(event, TokenDrafted):
             self._end_draft()
         match event:
@@ -113,6 +120,24 @@ class TracePrinter:
                 self._scored(event)
             case AnswerFinished():
                 self._finished(event.answer)
+
+    def close(self) -> None:
+        """Remove the line that shows that the model reads, if there is one."""
+        if self._reading is not None:
+            self._reading.stop()
+            self._reading = None
+
+    def _read(self, event: PromptRead) -> None:
+        if not self._console.is_terminal:
+            return
+        unread = event.prompt_tokens - event.read_tokens
+        text = f"reading {unread:,} token{'' if unread == 1 else 's'}"
+        if self._reading is None:
+            self._end_draft()
+            self._reading = self._console.status(text)
+            self._reading.start()
+        else:
+            self._reading.update(text)
 
     def _started(self, event: AnswerStarted) -> None:
         provenance = event.provenance

@@ -40,11 +40,13 @@ from scaar.core.types import (
     EffectivePolicy,
     EvidenceKind,
     ExcludeSeen,
+    GenerationProgress,
     LogprobsRequest,
     MessageRole,
     Moment,
     OnFailure,
     Passage,
+    PromptRead,
     Provenance,
     RetrievedPassage,
     SentenceAccepted,
@@ -233,7 +235,9 @@ class AnswerState:
             self._degraded = Degradation(stage, error.reason, error.message)
             return None
 
-    def drafted(self, token: Token) -> TokenDrafted:
+    def drafted(self, token: Token | GenerationProgress) -> TokenDrafted | PromptRead:
+        if isinstance(token, GenerationProgress):
+            return PromptRead(self.index, token.prompt_tokens, token.read_tokens)
         # The attention is for the judge; clients do not need a thousand numbers per token.
         return TokenDrafted(self.index, replace(token, attention=()) if token.attention else token)
 

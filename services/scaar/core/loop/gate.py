@@ -32,7 +32,7 @@ async def pass_gate(
                     draft = part
                 elif streams:
                     yield state.drafted(part)
-                else:
+                elif isinstance(part, Token):
                     held.append(part)
     model = AnswerModel(state, described, draft.tokens if draft else ())
     judged = await gate.judge(state.request.question, model)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from scaar.core.errors import PromptTooLong
 from scaar.core.loop.answer_state import AnswerState
-from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Sentence, Writing
-from scaar.core.types import RetrievedPassage, SentenceAccepted, Token
+from scaar.core.loop.writer import SENTENCE_MAX_TOKENS, Part, Sentence, Writing
+from scaar.core.types import RetrievedPassage, SentenceAccepted
 
 CONCLUSION_MAX_TOKENS = 20
 """Maximum number of tokens of a conclusion that the model is made to write."""
 
-Parts = AsyncGenerator[Token | Sentence, None]
+Parts = AsyncGenerator[Part, None]
 
 
 async def write_with_passages(state: AnswerState, write: Callable[[str], Parts]) -> Parts:

@@ -22,7 +22,13 @@ from scaar.core.prompts.reflection import (
     without_tokens,
 )
 from scaar.core.text.sentences import split_sentences
-from scaar.core.types import FinishReason, GenerateRequest, RetrievedPassage, Token
+from scaar.core.types import (
+    FinishReason,
+    GenerateRequest,
+    GenerationProgress,
+    RetrievedPassage,
+    Token,
+)
 
 _ENDS = frozenset({*DECISIONS, PARAGRAPH})
 """Tokens with which the model begins another segment."""
@@ -161,6 +167,8 @@ class Transcript:
         stream, tokens = TokenStream(state.ports.generator, request, state.budget), list[Token]()
         try:
             while (token := await stream.read(stage)) is not None:
+                if isinstance(token, GenerationProgress):
+                    continue
                 if token.text in ends:
                     begun = probabilities_at(token) if token.text in DECISIONS else None
                     return Segment(tuple(tokens), begun)

@@ -23,6 +23,7 @@ from scaar.core.types import (
     AnswerEvent,
     FinishReason,
     GenerateRequest,
+    GenerationProgress,
     Query,
     RetrievedPassage,
     SearchDecision,
@@ -220,6 +221,8 @@ async def _generate(
         stream = TokenStream(state.ports.generator, request, state.budget, offset=len(text))
         try:
             while (token := await stream.read(stage)) is not None:
+                if isinstance(token, GenerationProgress):
+                    continue
                 tokens.append(token)
         finally:
             await stream.aclose()

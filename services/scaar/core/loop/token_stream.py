@@ -16,6 +16,7 @@ from scaar.core.types import (
     GenerateRequest,
     GenerationEnd,
     GenerationEvent,
+    GenerationProgress,
     GenerationStart,
     Token,
 )
@@ -85,8 +86,10 @@ class TokenStream:
         whole = self._generated_tokens >= self._request.max_tokens
         return self.finish_reason is FinishReason.LENGTH and whole
 
-    async def read(self, stage: str) -> Token | None:
+    async def read(self, stage: str) -> Token | GenerationProgress | None:
         """Return the next token; None at the end. Spans count from the last :meth:`continue_from`.
+
+        While the model reads a long prompt, its progress is returned.
 
         Raises:
             DeadlineExceeded: the answer's time is used up; it names the stage.
@@ -107,6 +110,8 @@ class TokenStream:
                 case GenerationEnd():
                     self.finish_reason = event.finish_reason
                     self._end_attention = event.attention
+                case GenerationProgress():
+                    return event
                 case Token():
                     self._budget.count_token()
                     self._since.append(_moved(event, -self._base))
@@ -234,6 +239,8 @@ class TokenStream:
         if isinstance(event, Token):
             event = encodable(event)
         match event:
+            case GenerationProgress():
+                self._prompt_tokens = event.prompt_tokens
             case GenerationStart():
                 self._prompt_tokens = event.prompt_tokens
                 self._evaluated_tokens = event.evaluated_tokens

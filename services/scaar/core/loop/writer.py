@@ -8,7 +8,13 @@ from scaar.core.loop.budget import Budget
 from scaar.core.loop.token_stream import DraftedText, TokenStream
 from scaar.core.ports import Generator
 from scaar.core.text.sentences import SentenceSplitter
-from scaar.core.types import Attention, FinishReason, GenerateRequest, Token
+from scaar.core.types import (
+    Attention,
+    FinishReason,
+    GenerateRequest,
+    GenerationProgress,
+    Token,
+)
 
 SENTENCE_MAX_TOKENS = 128
 """Maximum length of a sentence, in tokens; a longer one is cut."""
@@ -52,6 +58,10 @@ class Sentence:
             token_ids=(*(self.token_ids or ()), *(rest.token_ids or ())) if known else None,
             last=rest.last,
         )
+
+
+Part = Token | GenerationProgress | Sentence
+"""A part of what a writer yields."""
 
 
 @dataclass(slots=True)
@@ -124,8 +134,10 @@ class Writer:
 
     async def sentence(
         self, prompt: str, so_far: Writing, *, stage: str, partial: str = ""
-    ) -> AsyncGenerator[Token | Sentence, None]:
+    ) -> AsyncGenerator[Part, None]:
         """Yield the tokens of the next sentence as they are written, then the sentence.
+
+        The progress of reading a long prompt comes before the tokens.
 
         ``partial`` is the incomplete sentence at the end of ``so_far``, if there is one; the rest
         is empty if that sentence was complete. The tokens that are read only to find the end of the
@@ -142,6 +154,9 @@ class Writer:
             token = await self._read(prompt, so_far, stage, tokens)
             if token is None:
                 break
+            if isinstance(token, GenerationProgress):
+                yield token
+                continue
             tokens.append(token)
             for complete in splitter.feed(token.text):
                 done += len(complete)
@@ -167,7 +182,7 @@ class Writer:
 
     async def window(
         self, prompt: str, so_far: Writing, *, stage: str, length: int
-    ) -> AsyncGenerator[Token | Sentence, None]:
+    ) -> AsyncGenerator[Part, None]:
         """Yield the next ``length`` tokens as they are written, then all of them as one window.
 
         A character that starts in the last token is completed. Otherwise as :meth:`sentence`.
@@ -177,6 +192,9 @@ class Writer:
             token = await self._read(prompt, so_far, stage, tokens)
             if token is None:
                 break
+            if isinstance(token, GenerationProgress):
+                yield token
+                continue
             tokens.append(token)
             yield token
         window = self._cut(tokens, -1)
@@ -253,7 +271,7 @@ class Writer:
 
     async def _read(
         self, prompt: str, so_far: Writing, stage: str, tokens: Sequence[Token]
-    ) -> Token | None:
+    ) -> Token | GenerationProgress | None:
         """Return the next token; None if the text ends or the budget is used up."""
         if self._stream is None:
             self._stream = self._open(prompt, so_far, tokens)
@@ -302,7 +320,7 @@ class Writer:
             await self.stop()
 
 
-async def last_sentence(parts: AsyncGenerator[Token | Sentence, None]) -> Sentence:
+async def last_sentence(parts: AsyncGenerator[Part, None]) -> Sentence:
     """Return the sentence at the end of the stream, without its tokens."""
     async with aclosing(parts):
         async for part in parts:

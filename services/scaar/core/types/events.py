@@ -35,6 +35,19 @@ class QuestionRewritten:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptRead:
+    """The model reads a long prompt before it drafts a sentence, and has come so far.
+
+    ``sentence`` counts from 0. ``read_tokens`` of the ``prompt_tokens`` have been read or were
+    cached. Only engines that report it, and only for prompts that take more than half a second.
+    """
+
+    sentence: int
+    prompt_tokens: int
+    read_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class TokenDrafted:
     """A token of the draft of a sentence. ``sentence`` counts from 0."""
 
@@ -295,6 +308,7 @@ class AnswerFinished:
 AnswerEvent = (
     AnswerStarted
     | QuestionRewritten
+    | PromptRead
     | TokenDrafted
     | GateJudged
     | SentenceJudged

@@ -108,6 +108,18 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class GenerationProgress:
+    """The prompt is being read, and that takes a while.
+
+    Comes before any other event, from engines that know. ``read_tokens`` of the ``prompt_tokens``
+    have been read or were cached.
+    """
+
+    prompt_tokens: int
+    read_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationStart:
     """The prompt has been read.
 
@@ -147,7 +159,7 @@ class GenerationEnd:
     """As :attr:`GenerationStart.evaluated_tokens`."""
 
 
-GenerationEvent = GenerationStart | Token | GenerationEnd
+GenerationEvent = GenerationStart | Token | GenerationEnd | GenerationProgress
 
 
 def is_last(event: GenerationEvent, request: "GenerateRequest") -> bool:

@@ -17,6 +17,7 @@ from scaar.core.types import (
     Attention,
     GenerateRequest,
     GenerationEvent,
+    GenerationProgress,
     LogprobsRequest,
     ModelDescription,
     TextLogprobs,
@@ -51,6 +52,8 @@ class CachedGenerator:
         try:
             async with aclosing(self._generator.generate(request)) as events:
                 async for event in events:
+                    if isinstance(event, GenerationProgress):
+                        continue
                     made.append(event)
                     if len(made) > len(known):
                         yield event

@@ -33,6 +33,7 @@ from scaar.generator.engines.openai_server.capabilities import capabilities_of
 from scaar.generator.engines.openai_server.chunks import Delta
 from scaar.generator.engines.openai_server.client import open_client
 from scaar.generator.engines.openai_server.failures import NoRoom
+from scaar.generator.engines.openai_server.prompt_reading import PromptReading, characters_of
 from scaar.generator.engines.openai_server.prompting import ModelFile, choose_prompting
 from scaar.generator.engines.openai_server.requests import OpenAiCalls
 from scaar.generator.engines.openai_server.served_model import (
@@ -51,6 +52,7 @@ from scaar.generator.engines.openai_server.token_stream import OpenAiTokenStream
 from scaar.generator.engines.served.api_key import read_api_key
 from scaar.generator.engines.served.prompt_text import PromptText, read_prompt_text
 from scaar.generator.engines.served.prompting import UNCHOSEN, Prompting
+from scaar.generator.engines.served.silence import ReadingSpeed
 from scaar.generator.engines.served.stream import served_answer, served_stream
 from scaar.generator.engines.served.text import ANY_VOCABULARY
 from scaar.generator.engines.served.tls import read_tls
@@ -113,6 +115,7 @@ class OpenAiGenerator:
         self._slots = CallSlots(settings.max_concurrent)
         self._answer_slots: AnswerSlots | None = None
         self._served: ServedModel | None = None
+        self._speed = ReadingSpeed(settings.read_timeout_s)
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
         """Yield the number of prompt tokens if the server reports it, the tokens, then the end.
@@ -149,7 +152,13 @@ class OpenAiGenerator:
             self._slot_of(request) as slot,
             aclosing(self._tried_in(served, request, slot)) as deltas,
         ):
+            reading = PromptReading(request, self._speed)
             async for delta in deltas:
+                if delta.progress is not None:
+                    if reading.is_long(delta.progress):
+                        yield delta.progress
+                    continue
+                reading.end(delta)
                 tokens = writing.feed(delta)
                 if not started and delta.prompt_tokens:
                     yield GenerationStart(
@@ -178,7 +187,7 @@ class OpenAiGenerator:
             text, start, completion = await served_answer(
                 lambda: self._calls.echo(served, request),
                 server=self._calls.server,
-                silence_s=self._settings.read_timeout_s,
+                silence=self._speed.limits(len(request.prompt) + len(request.text)),
                 sleep=self._sleep,
             )
         try:
@@ -292,13 +301,14 @@ class OpenAiGenerator:
         return Delta()
 
     def _tried(
-        self, begin: Callable[[], AsyncGenerator[Delta, None]]
+        self, begin: Callable[[], AsyncGenerator[Delta, None]], request: GenerateRequest = _PROBE
     ) -> AsyncGenerator[Delta, None]:
-        """Return the stream, restarted if it fails before its first token."""
+        """Return the stream of a request, restarted if it fails before its first token."""
         return served_stream(
             begin,
             server=self._calls.server,
-            silence_s=self._settings.read_timeout_s,
+            silence=self._speed.limits(characters_of(request)),
+            reads=lambda delta: delta.progress is not None,
             sleep=self._sleep,
         )
 
@@ -316,7 +326,7 @@ class OpenAiGenerator:
     ) -> AsyncGenerator[Delta, None]:
         """Return the stream of a call in a slot, of which a second attempt reuses nothing."""
         slots = chain([slot], repeat(replace(slot, reuse=False)))
-        return self._tried(lambda: self._deltas(served, request, next(slots)))
+        return self._tried(lambda: self._deltas(served, request, next(slots)), request)
 
     async def _deltas(
         self, served: ServedModel, request: GenerateRequest, slot: Slot = ANY_SLOT

@@ -25,6 +25,7 @@ from scaar.core.types import (
     Moment,
     PassagesFiltered,
     PassagesRetrieved,
+    PromptRead,
     QueryBuilt,
     QuerySettings,
     RetrievalDecision,
@@ -371,3 +372,11 @@ def test_an_answer_that_is_not_in_the_documents_says_so(answered: list[AnswerEve
     refused = replace(last.answer, answer="", sentences=said, abstained=NOT_IN_DOCUMENTS)
     text = shown([*events, AnswerFinished(refused)])
     assert "answer  The documents say nothing.\n! abstain  not in the documents" in text
+
+
+def test_a_terminal_shows_how_much_is_left_to_read_while_nothing_is_written() -> None:
+    reading = [PromptRead(0, 3000, 0), PromptRead(0, 3000, 1500)]
+    text = shown([*reading, GateJudged("gece_proxy", "single_round", 0.9, 0.0, {})], color=True)
+    assert "reading 1,500 tokens" in text
+    assert "single_round" in text[text.index("reading") :]
+    assert "reading" not in shown(reading)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing, nullcontext, suppress
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, Overloaded, ScaarError
 from scaar.core.loop.budget import deadline_in
 from scaar.generator.call_slots import CallSlots
+from scaar.generator.engines.served.silence import Silence
 from scaar.generator.engines.served.stream import ATTEMPTS, served_answer, served_stream
 from scaar.generator.engines.served.text import ServedText, ServedToken
 
@@ -38,10 +39,11 @@ class Server:
         self.pauses.append(seconds)
 
     def stream(self) -> AsyncGenerator[int, None]:
-        return served_stream(self.begin, server="it", silence_s=5, sleep=self.pause)
+        return served_stream(self.begin, server="it", silence=PATIENT, sleep=self.pause)
 
 
 AWAY = BackendUnavailable("away")
+PATIENT = Silence(5, 5, 5)
 
 
 async def test_a_stream_is_retried_until_it_starts() -> None:
@@ -98,7 +100,7 @@ async def test_a_unary_call_is_retried_in_the_same_way() -> None:
 
     async def pause(seconds: float) -> None: ...
 
-    assert await served_answer(ask, server="it", silence_s=5, sleep=pause) == "an answer"
+    assert await served_answer(ask, server="it", silence=PATIENT, sleep=pause) == "an answer"
 
 
 async def test_the_stream_of_a_silent_server_is_closed() -> None:
@@ -111,11 +113,49 @@ async def test_the_stream_of_a_silent_server_is_closed() -> None:
         finally:
             closed.set()
 
-    async with aclosing(served_stream(silent, server="it", silence_s=0.02)) as events:
+    async with aclosing(served_stream(silent, server="it", silence=Silence(5, 5, 0.02))) as events:
         assert await anext(events) == 1
         with pytest.raises(DeadlineExceeded, match=r"it sent nothing for 0\.02 s"):
             await anext(events)
     assert closed.is_set()
+
+
+async def test_a_server_that_reports_that_it_reads_may_be_silent_for_longer() -> None:
+    async def reading() -> AsyncGenerator[int, None]:
+        yield 0
+        await asyncio.sleep(0.1)
+        yield 1
+
+    for reading_s, expected in ((None, [0, 1]), (0.02, [0])):
+        silence, seen = Silence(5, reading_s, 5), list[int]()
+        stream = served_stream(
+            reading, server="it", silence=silence, reads=lambda event: event == 0
+        )
+        with pytest.raises(DeadlineExceeded) if reading_s else nullcontext():
+            async for event in stream:
+                seen.append(event)
+        assert seen == expected
+
+
+async def test_a_stream_that_fails_while_the_prompt_is_read_is_retried() -> None:
+    server = Server([0, AWAY], [0, 1, 2])
+    stream = served_stream(
+        server.begin,
+        server="it",
+        silence=PATIENT,
+        reads=lambda event: event == 0,
+        sleep=server.pause,
+    )
+    assert [event async for event in stream] == [0, 0, 1, 2]
+
+
+async def test_a_silent_server_is_reported_with_the_setting_of_the_limit() -> None:
+    async def silent() -> AsyncGenerator[int, None]:
+        await asyncio.Event().wait()
+        yield 1
+
+    with pytest.raises(DeadlineExceeded, match=r"0\.02 s.* SCAAR_GENERATOR_READ_TIMEOUT_S"):
+        await anext(served_stream(silent, server="it", silence=Silence(0.02, 5, 5)))
 
 
 async def test_a_timeout_of_the_stream_itself_is_not_taken_for_silence() -> None:
@@ -125,7 +165,7 @@ async def test_a_timeout_of_the_stream_itself_is_not_taken_for_silence() -> None
         yield 1
 
     with pytest.raises(TimeoutError, match="of something else"):
-        await anext(served_stream(begin, server="it", silence_s=5))
+        await anext(served_stream(begin, server="it", silence=PATIENT))
 
 
 @given(

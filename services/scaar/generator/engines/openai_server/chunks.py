@@ -10,7 +10,7 @@ from openai.types.chat.chat_completion_chunk import Choice as ChatChoice
 from openai.types.completion_choice import Logprobs
 
 from scaar.core.text.words import NO_LOGPROB
-from scaar.core.types import TopToken
+from scaar.core.types import GenerationProgress, TopToken
 from scaar.generator.engines.served.text import ServedToken
 
 _PARTIAL = "\N{REPLACEMENT CHARACTER}"
@@ -40,6 +40,8 @@ class Delta:
     thinking: str = ""
     thinking_tokens: int | None = None
     written_tokens: int | None = None
+    progress: GenerationProgress | None = None
+    """How much of the prompt has been read; such a delta has nothing else."""
 
 
 def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
@@ -49,6 +51,8 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
         ValueError: the chunk has no form of any dialect.
     """
     try:
+        if (progress := _progress(chunk)) is not None:
+            return Delta(progress=progress)
         prompt_tokens, evaluated_tokens, generated_tokens = _usage(chunk)
         thinking_tokens = _thinking_tokens(chunk)
         if not chunk.choices:
@@ -76,6 +80,14 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
         )
     except (AttributeError, IndexError, KeyError, TypeError, UnicodeError) as error:
         raise ValueError(f"a chunk with a wrong field: {type(error).__name__}") from None
+
+
+def _progress(chunk: Chunk) -> GenerationProgress | None:
+    """Return the progress that llama.cpp reports while it reads the prompt."""
+    progress = (chunk.model_extra or {}).get("prompt_progress")
+    if not isinstance(progress, Mapping):
+        return None
+    return GenerationProgress(int(progress["total"]), int(progress["processed"]))
 
 
 def _usage(chunk: Chunk) -> tuple[int | None, int | None, int | None]:

@@ -42,7 +42,8 @@ def _client(settings: GeneratorSettings, url: str, http_client: ResendingClient)
         base_url=url,
         api_key=_NO_KEY,
         max_retries=0,
-        timeout=Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s),
+        # Streams limit the silence of the server themselves.
+        timeout=Timeout(None, connect=settings.connect_timeout_s),
         http_client=http_client,
     )
 

@@ -117,7 +117,7 @@ LLAMA_CPP = Dialect(
     chat=ContinuationKind.NATIVE,
     echoes=True,
     thinking_off=_TEMPLATE_OFF,
-    extras=_fields(repeat_penalty=1.0, timings_per_token=True),
+    extras=_fields(repeat_penalty=1.0, timings_per_token=True, return_progress=True),
     # It would sample from the 40 likeliest tokens.
     sampling=_fields(top_p=1.0, top_k=0, min_p=0.0),
     seeded=True,

@@ -28,6 +28,7 @@ from scaar.generator.engines.openai_server.failures import failure_of
 from scaar.generator.engines.openai_server.reported_template import reported_template
 from scaar.generator.engines.openai_server.served_model import ServedModel
 from scaar.generator.engines.served.api_key import ApiKey
+from scaar.generator.engines.served.silence import BETWEEN_TOKENS_S
 from scaar.generator.settings import GeneratorSettings
 
 _Result = TypeVar("_Result")
@@ -52,11 +53,13 @@ class OpenAiCalls:
         self._client = client
         self._settings = settings
         self._key = key
+        self._answer_s = settings.read_timeout_s or BETWEEN_TOKENS_S
+        """Time for a response that needs no model."""
         self.server = server or f"the model server at {client.base_url}".rstrip("/")
 
     async def models(self) -> list[Model]:
         """Return the server's list of models."""
-        remaining, limit = remaining_time_s(), self._settings.read_timeout_s
+        remaining, limit = remaining_time_s(), self._answer_s
         if remaining is not None and remaining <= 0:
             raise DeadlineExceeded("the deadline passed before the request to the model server")
         listing = self._client.models.list(
@@ -92,7 +95,7 @@ class OpenAiCalls:
         url = str(self._client.base_url).rstrip("/").removesuffix("/v1") + path
         options: Any = {
             "headers": headers_of(self._key),
-            "timeout": self._settings.read_timeout_s,
+            "timeout": self._answer_s,
         }
         if method == "GET":
             asking = self._client.get(url, cast_to=object, options=options)
@@ -184,7 +187,6 @@ class OpenAiCalls:
             logprobs=max(1, request.top_tokens),
             extra_headers=headers_of(self._key),
             extra_body=dict(served.dialect.extras),
-            timeout=self._settings.read_timeout_s,
         )
         completion = await self._answered(asking, started=False)
         return whole, len(prompt_text.of(before)), completion

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from scaar.core.errors import BackendUnavailable, DeadlineExceeded, Overloaded
 from scaar.core.loop.budget import remaining_time_s
+from scaar.generator.engines.served.silence import Silence
 
 ATTEMPTS = 3
 """Maximum number of attempts to start a stream."""
@@ -20,24 +21,29 @@ async def served_stream(
     begin: Callable[[], AsyncGenerator[_Event, None]],
     *,
     server: str,
-    silence_s: float,
+    silence: Silence,
+    reads: Callable[[_Event], bool] = lambda _: False,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncGenerator[_Event, None]:
-    """Yield the events of a stream, each within ``silence_s`` and the call's deadline.
+    """Yield the events of a stream, each within the limit of silence and the call's deadline.
 
     ``begin`` starts the stream. A stream that fails before its first event, because the server is
-    unavailable or overloaded, is restarted while the deadline permits. Closing this closes it.
+    unavailable or overloaded, is restarted while the deadline permits; an event that ``reads``
+    reports that the server reads the prompt, and does not count. Closing this closes the stream.
 
     Raises:
-        DeadlineExceeded: the server was silent for ``silence_s``, or the deadline passed.
+        DeadlineExceeded: the server was silent for too long, or the deadline passed.
     """
     for attempt in range(1, ATTEMPTS + 1):
         started = False
+        limit_s: float | None = silence.first_s
         async with aclosing(begin()) as events:
             try:
                 while True:
-                    event = await _next(events, server, silence_s)
-                    started = True
+                    event = await _next(events, server, limit_s)
+                    reading = not started and reads(event)
+                    started = not reading
+                    limit_s = silence.reading_s if reading else silence.between_s
                     yield event
             except StopAsyncIteration:
                 return
@@ -54,7 +60,7 @@ async def served_answer(
     ask: Callable[[], Awaitable[_Event]],
     *,
     server: str,
-    silence_s: float,
+    silence: Silence,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> _Event:
     """Return the response of a call, with the retries and limits of :func:`served_stream`."""
@@ -62,14 +68,16 @@ async def served_answer(
     async def begin() -> AsyncGenerator[_Event, None]:
         yield await ask()
 
-    stream = served_stream(begin, server=server, silence_s=silence_s, sleep=sleep)
+    stream = served_stream(begin, server=server, silence=silence, sleep=sleep)
     async with aclosing(stream) as answers:
         return await anext(answers)
 
 
-async def _next(events: AsyncGenerator[_Event, None], server: str, silence_s: float) -> _Event:
+async def _next(
+    events: AsyncGenerator[_Event, None], server: str, silence_s: float | None
+) -> _Event:
     left = remaining_time_s()
-    limit = asyncio.timeout(silence_s if left is None else min(silence_s, left))
+    limit = asyncio.timeout(min((s for s in (silence_s, left) if s is not None), default=None))
     try:
         async with limit:
             return await anext(events)
@@ -77,8 +85,9 @@ async def _next(events: AsyncGenerator[_Event, None], server: str, silence_s: fl
         if not limit.expired():
             raise
         description = (
-            f"{server} sent nothing for {silence_s:g} s"
-            if left is None or silence_s < left
+            f"{server} sent nothing for {silence_s:.3g} s, the limit of "
+            "SCAAR_GENERATOR_READ_TIMEOUT_S"
+            if silence_s is not None and (left is None or silence_s < left)
             else f"the deadline passed while {server} was generating"
         )
         raise DeadlineExceeded(description, server=server) from error

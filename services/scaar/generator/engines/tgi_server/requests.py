@@ -1,6 +1,7 @@
 """Requests to a TGI server, with retries and token counts."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from types import TracebackType
@@ -8,6 +9,7 @@ from typing import Self, TypeVar
 
 from scaar.core.errors import InvalidRequest, PromptTooLong, ScaarError
 from scaar.core.types import GenerateRequest
+from scaar.generator.engines.served.silence import ReadingSpeed
 from scaar.generator.engines.served.stream import served_answer, served_stream
 from scaar.generator.engines.tgi_server.client import (
     ServerInfo,
@@ -66,7 +68,7 @@ class TgiCalls:
         self, client: TgiClient, settings: GeneratorSettings, *, sleep: Sleep = asyncio.sleep
     ) -> None:
         self._client = client
-        self._silence_s = settings.read_timeout_s
+        self._speed = ReadingSpeed(settings.read_timeout_s)
         self._sleep = sleep
         self.server = client.base_url
         self.model = TgiModel(self._info, name=settings.model, server=self.server)
@@ -86,9 +88,12 @@ class TgiCalls:
         maximum: int | None = request.max_tokens
         while maximum is not None:
             requested, maximum, started = maximum, None, False
+            began = time.monotonic()
             try:
                 async with aclosing(self._stream(text, requested, request)) as events:
                     async for event in events:
+                        if not started:
+                            self._speed.observe(len(text), time.monotonic() - began)
                         started = True
                         yield event
             except InvalidRequest as rejection:
@@ -124,7 +129,7 @@ class TgiCalls:
         try:
             return (
                 await self._answered(lambda: self._client.tokenize(text)),
-                await self._answered(lambda: self._client.prefill(text)),
+                await self._answered(lambda: self._client.prefill(text), text),
             )
         except ScaarError:
             self.model.invalidate()
@@ -144,17 +149,18 @@ class TgiCalls:
                 top_n_tokens=request.top_tokens or None,
             ),
             server=self._client.base_url,
-            silence_s=self._silence_s,
+            silence=self._speed.limits(len(text)),
             sleep=self._sleep,
         )
 
     async def _info(self) -> ServerInfo:
         return await self._answered(self._client.info)
 
-    async def _answered(self, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    async def _answered(self, ask: Callable[[], Awaitable[_Answer]], text: str = "") -> _Answer:
+        """Return the response of a call; ``text`` is what the model reads for it."""
         return await served_answer(
             ask,
             server=self._client.base_url,
-            silence_s=self._silence_s,
+            silence=self._speed.limits(len(text)),
             sleep=self._sleep,
         )
