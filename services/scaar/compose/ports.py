@@ -13,6 +13,7 @@ from scaar.core.errors import CapabilityMissing
 from scaar.core.loop.loop import Ports
 from scaar.core.observers import UNOBSERVED, ScorerObserver
 from scaar.core.ports import ContributionScorer, Generator, QueryBuilder
+from scaar.core.validation import MAX_TIMEOUT_S
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.channels import connected
 from scaar.wire import generator, query_builder, scorer
@@ -136,7 +137,7 @@ async def open_ports(
             generator=await enter(
                 open_generator(
                     settings.generator_target,
-                    timeout_s=settings.generator_timeout_s,
+                    timeout_s=MAX_TIMEOUT_S,
                     breakers=breakers,
                 )
             ),

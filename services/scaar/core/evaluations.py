@@ -8,7 +8,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from scaar.core.tenancy import DEFAULT_TENANT
-from scaar.core.types import Abstention, AnswerEnd, AnswerEvent, BudgetLimits, PolicyRequest, Usage
+from scaar.core.types import (
+    ANSWER_TIMEOUT_S,
+    Abstention,
+    AnswerEnd,
+    AnswerEvent,
+    PolicyRequest,
+    Usage,
+)
 
 MAX_QUESTIONS = 100_000
 MAX_SETTINGS = 200
@@ -82,7 +89,7 @@ class EvaluationRequest:
     seed: int | None = None
     scorers: tuple[str, ...] = ()
     indexes: tuple[str, ...] = ()
-    timeout_s: float = BudgetLimits().timeout_s
+    timeout_s: float = ANSWER_TIMEOUT_S
     request_id: str = ""
     theta_candidates: int | None = None
     skip_unserved: bool = False

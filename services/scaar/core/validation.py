@@ -197,11 +197,12 @@ def _check_question(question: str, *, field: str = "question") -> list[Violation
 
 
 def _check_budget(limits: BudgetLimits) -> list[Violation]:
+    timeout_s = MAX_TIMEOUT_S if limits.timeout_s is None else limits.timeout_s
     checks = (
         ("max_sentences", limits.max_sentences, 1 <= limits.max_sentences <= MAX_SENTENCES),
         ("max_tokens", limits.max_tokens, 1 <= limits.max_tokens <= MAX_TOKENS),
         ("max_retrievals", limits.max_retrievals, 0 <= limits.max_retrievals <= MAX_RETRIEVALS),
-        ("timeout_s", limits.timeout_s, 0 < limits.timeout_s <= MAX_TIMEOUT_S),
+        ("timeout_s", timeout_s, 0 < timeout_s <= MAX_TIMEOUT_S),
     )
     ranges = {
         "max_sentences": f"1 to {MAX_SENTENCES}",

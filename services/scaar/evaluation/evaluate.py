@@ -16,7 +16,7 @@ from scaar.core.evaluations import EvaluationQuestion
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import NO_POLICIES
 from scaar.core.policies.settings import SETTINGS
-from scaar.core.types import BudgetLimits, PolicyRequest
+from scaar.core.types import ANSWER_TIMEOUT_S, PolicyRequest
 from scaar.core.value_types import check_arguments, wrong_path
 from scaar.evaluation.addresses import Addresses
 from scaar.evaluation.evaluator import open_evaluations
@@ -43,7 +43,7 @@ _Value = TypeVar("_Value")
 MAX_CONCURRENCY = 64
 """Maximum number of concurrent questions of an evaluation in this process."""
 
-_TIMEOUT_S = BudgetLimits().timeout_s
+_TIMEOUT_S = ANSWER_TIMEOUT_S
 _NO_VALUES: Mapping[str, Sequence[Value]] = MappingProxyType({})
 
 

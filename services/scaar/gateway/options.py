@@ -23,7 +23,7 @@ class BudgetOptions(Options):
     max_sentences: int = Field(default=_BUDGET.max_sentences, ge=1, le=100)
     max_retrievals: int = Field(default=_BUDGET.max_retrievals, ge=0, le=100)
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
-    timeout_s: float = Field(default=_BUDGET.timeout_s, gt=0, le=3600, allow_inf_nan=False)
+    timeout_s: float | None = Field(default=None, gt=0, le=3600, allow_inf_nan=False)
 
 
 class ScaarOptions(Options):

@@ -15,7 +15,7 @@ from scaar.core.policies.checks import check_policy
 from scaar.core.records import RecordContent
 from scaar.core.sentence_filter.filter_json import filter_from_json
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
-from scaar.core.types import PolicyArtefact, PolicyRequest
+from scaar.core.types import ANSWER_TIMEOUT_S, PolicyArtefact, PolicyRequest
 from scaar.runtime.settings import EmbeddableTarget, ServiceSettings, settings_of
 
 
@@ -128,8 +128,9 @@ class OrchestratorSettings(ServiceSettings):
     """Maximum size of the records that wait while the database is slow or unavailable, in MiB.
     Further records are dropped and counted; answers are never delayed."""
 
-    generator_timeout_s: float = Field(default=60.0, gt=0)
-    """Maximum duration of one generation, in seconds. The deadline of the answer applies too."""
+    answer_timeout_s: float = Field(default=ANSWER_TIMEOUT_S, ge=0, le=3600, allow_inf_nan=False)
+    """Time limit of an answer whose request sets no ``budget.timeout_s``, in seconds. 0 is no limit
+    but that of the call. ``scaar up`` sets 0, since a model on a laptop may be slow."""
 
     scorer_timeout_s: float = Field(default=10.0, gt=0)
     """Maximum time to score one sentence, in seconds."""

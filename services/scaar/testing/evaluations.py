@@ -52,7 +52,7 @@ EVALUATION = Evaluation(
     dataset=DatasetOrigin("lab", "", 2000, 2, "c0ffee"),
     settings=SETTINGS,
     provenance={label: provenance(label) for label in LABELS},
-    budget=BudgetLimits(),
+    budget=BudgetLimits(timeout_s=60.0),
 )
 
 

@@ -627,7 +627,8 @@ class Budget(_message.Message):
     """Maximum number of retriever calls, 0 to 100. Default: 16. INVALID_ARGUMENT outside this range."""
     timeout_s: _builtins.float
     """Maximum time, in seconds, (0, 3600]. An earlier deadline of the call takes precedence. Default:
-    60. INVALID_ARGUMENT outside this range. When the time is used up, the answer fails with
+    that of the orchestrator, 60 unless it is configured otherwise; an orchestrator in the process
+    of its caller has no limit. INVALID_ARGUMENT outside this range. When the time is used up, the answer fails with
     DEADLINE_EXCEEDED, naming the stage.
     """
     def __init__(

@@ -18,6 +18,7 @@ from scaar.core.errors import (
 )
 from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
+    ANSWER_TIMEOUT_S,
     Answer,
     AnswerEvent,
     AnswerFinished,
@@ -71,7 +72,8 @@ def request_to_json(request: AnswerRequest) -> dict[str, Any]:
 class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
     """Serves an answerer, a catalog and a judge of drafts.
 
-    Without catalog or judge, their calls raise CapabilityMissing.
+    Without catalog or judge, their calls raise CapabilityMissing. ``answer_timeout_s`` is the time
+    limit of an answer whose request sets none; None leaves it to the deadline of the call.
     """
 
     service_name = SERVICE_NAME
@@ -83,7 +85,9 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
         catalog: Catalog | None = None,
         *,
         judge: DraftJudge | None = None,
+        answer_timeout_s: float | None = ANSWER_TIMEOUT_S,
     ) -> None:
+        self._answer_timeout_s = answer_timeout_s
         self._answerer = answerer
         self._catalog = catalog
         self._judge = judge
@@ -112,7 +116,7 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
     ) -> pb.JudgeDraftResponse:
         if self._judge is None:
             raise CapabilityMissing("this orchestrator judges no given drafts")
-        draft = _timed(from_pb(request, JudgeDraftRequest), context)
+        draft = self._timed(from_pb(request, JudgeDraftRequest), context)
         with _own_refusals():
             judgement = await self._judge.judge_draft(draft)
         await context.send_initial_metadata(_metadata(judgement.provenance.request_id))
@@ -155,10 +159,19 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
             raise CapabilityMissing("this orchestrator serves answers only")
         return self._catalog
 
+    def _timed(self, request: _Timed, context: Context) -> _Timed:
+        """Return the request with the id of its call, and within its time limit and deadline."""
+        if not request.request_id:
+            request = replace(request, request_id=_request_id_in(context))
+        if request.budget.timeout_s is None:
+            budget = replace(request.budget, timeout_s=self._answer_timeout_s)
+            request = replace(request, budget=budget)
+        return _within_deadline(request, context)
+
     async def _events(
         self, message: pb.AnswerRequest | pb.StreamAnswerRequest, context: Context
     ) -> AsyncGenerator[AnswerEvent, None]:
-        request = _timed(from_pb(message, AnswerRequest), context)
+        request = self._timed(from_pb(message, AnswerRequest), context)
         async with aclosing(self._answerer.stream_answer(request)) as events:
             with _own_refusals():
                 async for event in events:
@@ -177,21 +190,15 @@ def _own_refusals() -> Iterator[None]:
         raise BackendUnavailable(text) from error
 
 
-def _timed(request: _Timed, context: Context) -> _Timed:
-    """Return the request with the id and within the deadline of its call."""
-    if not request.request_id:
-        request = replace(request, request_id=_request_id_in(context))
-    return _within_deadline(request, context)
-
-
 def _within_deadline(request: _Timed, context: Context) -> _Timed:
     """Return the request with the remaining time of the call as its timeout, if that is shorter."""
     remaining: float | None = context.time_remaining()
-    if remaining is None or remaining - _MARGIN_S >= request.budget.timeout_s:
+    given = request.budget.timeout_s
+    if remaining is None or (given is not None and remaining - _MARGIN_S >= given):
         return request
     if remaining <= _MARGIN_S:
         raise DeadlineExceeded("no time remains for the answer", stage="opening the answer")
-    if not request.budget.timeout_s > 0:
+    if given is not None and not given > 0:
         return request
     return replace(request, budget=replace(request.budget, timeout_s=remaining - _MARGIN_S))
 
@@ -275,7 +282,8 @@ class RemoteAnswerer(RemoteService):
         )
 
     def _timeout_of(self, request: AnswerRequest | JudgeDraftRequest) -> float:
-        return min(self._timeout_s, request.budget.timeout_s + _GRACE_S)
+        limit = request.budget.timeout_s
+        return self._timeout_s if limit is None else min(self._timeout_s, limit + _GRACE_S)
 
 
 class RemoteCatalog(RemoteService):

@@ -198,6 +198,21 @@ async def test_the_time_of_an_answer_is_that_of_the_call_where_it_is_sooner() ->
     assert times == [50.0, pytest.approx(19.8, abs=0.5), 60.0]
 
 
+async def test_the_limit_of_an_orchestrator_applies_where_the_request_has_none() -> None:
+    times = list[float | None]()
+    for limit_s in (7.0, None):
+        answerer = ScriptedAnswerer(script)
+        servicer = OrchestratorServicer(answerer, answer_timeout_s=limit_s)
+        async with serving(servicer) as (channel, target):
+            stub = orchestrator_pb2_grpc.OrchestratorServiceStub(channel)
+            await stub.Answer(orchestrator_pb2.AnswerRequest(question="Where?"))
+            await events_of(
+                RemoteAnswerer(channel, target, timeout_s=20.0), AnswerRequest("Where?")
+            )
+        times += [request.budget.timeout_s for request in answerer.requests]
+    assert times == [7.0, 7.0, None, pytest.approx(19.8, abs=0.5)]
+
+
 async def test_an_answer_that_takes_too_long_ends_with_its_stage() -> None:
     late = DeadlineExceeded("used up while drafting sentence 2", stage="drafting sentence 2")
     answerer = ScriptedAnswerer(lambda request: [*script(request)[:2], late])

@@ -117,8 +117,13 @@ def ask(
     ] = False,
     target: OrchestratorAddress = EMBEDDED,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit for an answer, in seconds.")
-    ] = BudgetLimits().timeout_s,
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Time limit for an answer, in seconds. Default: none for an embedded "
+            "orchestrator, else that of the orchestrator at --target.",
+        ),
+    ] = None,
     on_failure: Annotated[
         OnFailure,
         typer.Option(

@@ -23,12 +23,12 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.policies.settings import SETTINGS
 from scaar.core.tenancy import DEFAULT_TENANT
-from scaar.core.types import BudgetLimits, PolicyArtefact, PolicyRequest
+from scaar.core.types import ANSWER_TIMEOUT_S, PolicyArtefact, PolicyRequest
 from scaar.evaluator.planning.axes import check_index_names
 from scaar.evaluator.planning.settings import Value, default_policies, setting_of
 from scaar.evaluator.records import Setting
 
-TIMEOUT_S = BudgetLimits().timeout_s
+TIMEOUT_S = ANSWER_TIMEOUT_S
 CONCURRENCY = 4
 
 

@@ -244,7 +244,10 @@ async def _open_servicer(
                 async with compose.open_recorder(settings, telemetry.records) as recording:
                     watches = () if recording is None else (recording,)
                     answerer = telemetry.watched(answerer, resolve=loop.resolve, others=watches)
-                    yield OrchestratorServicer(answerer, catalog, judge=loop)
+                    limit_s = settings.answer_timeout_s or None
+                    yield OrchestratorServicer(
+                        answerer, catalog, judge=loop, answer_timeout_s=limit_s
+                    )
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.setup import EvaluationHooks
             from scaar.evaluator.settings import EvaluatorSettings

@@ -24,6 +24,7 @@ from scaar.cli.serve.services import (
     full_name,
 )
 from scaar.cli.serve.up_records import records_settings
+from scaar.cli.serve.up_time import unlimited_answers
 from scaar.cli.settings import read_every
 from scaar.cli.tables import Column, Table, show_table
 from scaar.compose import missing_scorer, policy_with_contributions, read_policies
@@ -106,7 +107,11 @@ def up(
     ports = {ServiceName.GATEWAY: gateway_port, ServiceName.CONSOLE: console_port}
     addresses = _addresses(base_port, ports)
     indexed = of_documents.up_documents(documents, index=index, url_prefix=url_prefix)
-    with of_documents.settings_of(model_url, indexed), records_settings(records):
+    with (
+        of_documents.settings_of(model_url, indexed),
+        records_settings(records),
+        unlimited_answers(),
+    ):
         # Report every invalid setting before the first service is started.
         settings = read_every()
         stop_timeout_s = max(each.drain_s + each.stop_grace_s for each in settings.values())

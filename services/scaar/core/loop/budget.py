@@ -2,6 +2,7 @@
 
 import asyncio
 import enum
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -28,13 +29,14 @@ _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def deadline_in(seconds: float) -> Iterator[None]:
-    """Set the deadline of the block; it never extends the current one.
+    """Set the deadline of the block; it never extends the current one. Infinity sets none.
 
     The deadline stops nothing by itself: :func:`remaining_time_s` returns the time until it. The
     block must not yield.
     """
     given, before = time.monotonic() + seconds, _DEADLINE.get()
-    token = _DEADLINE.set(given if before is None else min(given, before))
+    nearest = given if before is None else min(given, before)
+    token = _DEADLINE.set(None if nearest == math.inf else nearest)
     try:
         yield
     finally:
@@ -77,6 +79,9 @@ class Budget:
 
     @property
     def remaining_s(self) -> float:
+        """Seconds until the time limit; infinity without a limit."""
+        if self._limits.timeout_s is None:
+            return math.inf
         return self._began + self._limits.timeout_s - self._clock()
 
     def count_retrieval(self, *, searches: int = 1) -> None:
@@ -141,7 +146,7 @@ class Budget:
             DeadlineExceeded: no time remains; the message names the stage.
         """
         began, seconds = self._clock(), max(0.0, self.remaining_s)
-        limit = asyncio.timeout(seconds)
+        limit = asyncio.timeout(None if seconds == math.inf else seconds)
         try:
             with deadline_in(seconds):
                 async with limit:
@@ -161,5 +166,8 @@ class Budget:
 
     def _used_up(self, stage: str) -> DeadlineExceeded:
         given = self._limits.timeout_s
-        text = f"the answer's time of {given:g} s was used up while {stage}"
+        text = (
+            f"the answer's time of {given:g} s was used up while {stage}; "
+            "budget.timeout_s (--timeout) is the limit"
+        )
         return DeadlineExceeded(text, stage=stage)

@@ -6,6 +6,7 @@ the name ends in ``_ms``.
 """
 
 from scaar.core.types.answers import (
+    ANSWER_TIMEOUT_S,
     DEFAULT_POLICY,
     NOT_IN_DOCUMENTS,
     Abstention,
@@ -142,6 +143,7 @@ from scaar.core.types.retrieval import (
 from scaar.core.types.scoring import ScorerDescription, ScoreRequest
 
 __all__ = [
+    "ANSWER_TIMEOUT_S",
     "DEFAULT_POLICY",
     "DOCUMENT_FIELDS",
     "NOT_IN_DOCUMENTS",

@@ -12,6 +12,10 @@ DEFAULT_POLICY = PolicyRequest("")
 """The default policy of the orchestrator."""
 
 
+ANSWER_TIMEOUT_S = 60.0
+"""Time limit of an answer, in seconds, of services and evaluations that set no other."""
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetLimits:
     """Limits of one answer."""
@@ -23,8 +27,9 @@ class BudgetLimits:
     """Maximum number of generated tokens, drafts and regenerations together, 1 to 8192."""
     max_retrievals: int = 16
     """Maximum number of retrievals, 0 to 100."""
-    timeout_s: float = 60.0
-    """Maximum duration, in seconds, (0, 3600]."""
+    timeout_s: float | None = None
+    """Maximum duration, in seconds, (0, 3600]. None is the limit of the service that answers; an
+    embedded orchestrator has none."""
 
 
 class OnFailure(enum.StrEnum):

@@ -64,7 +64,7 @@ def describe_provenance(analysis: Analysis) -> Section:
     """Return the data set, models, index, versions, seeds and date, and every setting's means."""
     evaluation, dataset = analysis.evaluation, analysis.evaluation.dataset
     made = [evaluation.provenance[label] for label in sorted(evaluation.provenance)]
-    grid = evaluation.grid
+    grid, limit_s = evaluation.grid, evaluation.budget.timeout_s
     facts = [
         ("scaar", evaluation.scaar),
         ("started", evaluation.created),
@@ -80,7 +80,7 @@ def describe_provenance(analysis: Analysis) -> Section:
         ("encoder", _each(f"{x.encoder} {x.encoder_revision}" for x in made if x.encoder)),
         ("reranker", _each(f"{x.reranker} {x.reranker_revision}" for x in made if x.reranker)),
         ("prompt profile", _each(x.prompt_profile for x in made)),
-        ("time limit", f"{evaluation.budget.timeout_s:g} s per question"),
+        ("time limit", f"{limit_s:g} s per question" if limit_s else ""),
         ("thetas", f"{grid.size} per policy, at quantiles of its scores" if grid else "as given"),
         (
             "bootstrap",

@@ -1,10 +1,11 @@
 import asyncio
+import math
 from contextlib import suppress
 
 import pytest
 
 from scaar.core.errors import DeadlineExceeded
-from scaar.core.loop.budget import Budget, Part
+from scaar.core.loop.budget import Budget, Part, deadline_in, remaining_time_s
 from scaar.core.types import BudgetLimits, Usage
 
 
@@ -68,7 +69,10 @@ async def test_time_that_is_used_up_stops_what_waits_and_names_the_stage() -> No
     with pytest.raises(DeadlineExceeded) as caught:
         async with budget.within("judging sentence 2"):
             await asyncio.Event().wait()
-    assert caught.value.message == "the answer's time of 3 s was used up while judging sentence 2"
+    assert caught.value.message == (
+        "the answer's time of 3 s was used up while judging sentence 2; "
+        "budget.timeout_s (--timeout) is the limit"
+    )
     assert caught.value.metadata == {"stage": "judging sentence 2"}
 
 
@@ -120,6 +124,18 @@ async def test_what_a_part_is_waited_for_is_put_down_to_it() -> None:
     usage = budget.usage()
     assert (usage.generation_ms, usage.scoring_ms, usage.retrieval_ms) == (250.0, 500.0, 125.0)
     assert usage.latency_ms == 1125.0
+
+
+async def test_without_a_time_limit_only_a_deadline_of_the_caller_applies() -> None:
+    budget = Budget(BudgetLimits())
+    assert budget.remaining_s == math.inf
+    async with budget.within("drafting sentence 1"):
+        assert remaining_time_s() is None
+    with deadline_in(5.0):
+        async with budget.within("drafting sentence 1"):
+            remaining = remaining_time_s()
+    assert remaining is not None
+    assert 0 < remaining <= 5.0
 
 
 def test_tokens_of_a_prompt_count_as_evaluated_unless_the_engine_had_cached_them() -> None:

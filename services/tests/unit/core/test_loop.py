@@ -973,7 +973,8 @@ async def test_an_expired_deadline_names_its_stage_and_leaves_nothing_running(
     ports.clock = clock
     with pytest.raises(DeadlineExceeded) as caught:
         await ports.events(asking(budget=BudgetLimits(timeout_s=60.0)))
-    assert caught.value.message == f"the answer's time of 60 s was used up while {stage}"
+    text = f"the answer's time of 60 s was used up while {stage}; "
+    assert caught.value.message == f"{text}budget.timeout_s (--timeout) is the limit"
     assert caught.value.metadata == {"stage": stage}
     assert ports.generator.opened == ports.generator.closed
     assert other_tasks() == set()

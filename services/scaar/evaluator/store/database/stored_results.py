@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scaar.core.policies.requirements import needs_retriever
 from scaar.core.tenancy import DEFAULT_TENANT
+from scaar.core.types import ANSWER_TIMEOUT_S
 from scaar.database.database import Database, open_database
 from scaar.database.migration import upgrade
 from scaar.evaluator.datasets import kind_of
@@ -94,7 +95,7 @@ def _spec_of(evaluation: Evaluation) -> EvaluationSpec:
         dataset=evaluation.dataset,
         settings=evaluation.settings,
         index=next(indexes, ""),
-        timeout_s=evaluation.budget.timeout_s,
+        timeout_s=evaluation.budget.timeout_s or ANSWER_TIMEOUT_S,
         theta_candidates=evaluation.grid.size if evaluation.grid else None,
         cache_generations=evaluation.generations_cached,
         filters=evaluation.filters,
