@@ -37,6 +37,14 @@ def test_questions_are_answered_as_by_the_embedded_engine(
     assert not different_answers(lab_home, policy=policy, generator=generator, count=COUNT)
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_questions_are_answered_as_by_the_embedded_engine_from_a_gguf_file(
+    lab_gguf: Path, lab_home: Path, policy: str
+) -> None:
+    generator = {"engine": "llama_cpp", "model": str(lab_gguf), "threads": "1"}
+    assert not different_answers(lab_home, policy=policy, generator=generator, count=COUNT)
+
+
 def test_passages_are_the_tokens_of_the_lab(llama_cpp: LlamaCppServer) -> None:
     """So that the server reads what the embedded engine reads."""
     tokenizer = Tokenizer.from_file(str(model_folder(LAB_LM) / "tokenizer.json"))

@@ -151,10 +151,11 @@ class ServerSupervisor:
     def _check_memory(self) -> None:
         free = available_memory()
         if free is not None and self.need.total > free:
+            fewer = f" or SCAAR_GENERATOR_SLOTS below {self._sizes.slots}"
             raise BackendUnavailable(
                 f"{self._model.path.name} needs {self.need}, but {shown_bytes(free)} are free: "
                 "choose a smaller model, or set SCAAR_GENERATOR_MAX_TOTAL_TOKENS below "
-                f"{self._sizes.context} or SCAAR_GENERATOR_SLOTS below {self._sizes.slots + 1}"
+                f"{self._sizes.context}{fewer if self._sizes.slots > 1 else ''}"
             )
 
     def _ended(self, how: str, ends: int) -> BackendUnavailable:
