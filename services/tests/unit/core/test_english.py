@@ -6,7 +6,7 @@ from scaar.core.text.english import other_language
 
 ENGLISH = (
     "Parental leave is granted to every employee who has worked for the company for at least six "
-    "months. It can be taken in one piece or in two, and the manager has to be told four weeks "
+    "months. It can be taken in one piece or in two, and the manager must know four weeks "
     "before it begins."
 )
 GERMAN = (

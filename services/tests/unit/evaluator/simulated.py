@@ -115,7 +115,7 @@ def evaluation_of(questions: Sequence[Question], settings: Sequence[Setting]) ->
     }
     origin = DatasetOrigin("lab", "", seed=0, questions=len(questions), checksum="ab" * 32)
     return Evaluation(
-        "0.1.0", "2026-05-01T12:00:00Z", origin, tuple(settings), made, BudgetLimits()
+        "0.1.0", "2026-05-01T12:00:00Z", origin, tuple(settings), made, BudgetLimits(timeout_s=60.0)
     )
 
 
