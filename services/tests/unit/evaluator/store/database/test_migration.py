@@ -1,5 +1,6 @@
 import asyncio
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from scaar.core.errors import NotFound, WrongState
+from scaar.core.types import BudgetLimits
 from scaar.database.database import Database, open_database
 from scaar.database.migration import (
     check,
@@ -75,7 +77,9 @@ async def test_an_upgrade_of_revision_0001_keeps_every_row(tmp_path: Path) -> No
         running, queued = [await get_evaluation(database, name) for name in "ab"]
         assert (running.total, running.done, running.spec) == (6, 2, SPEC)
         assert (queued.total, queued.done, queued.spec) == (6, 0, SPEC)
-        assert (await started_evaluation_of(database, running.number)).evaluation == EVALUATION
+        # A limit that had its default value was not stored.
+        evaluation = replace(EVALUATION, budget=BudgetLimits())
+        assert (await started_evaluation_of(database, running.number)).evaluation == evaluation
         for each in (running, queued):
             assert await questions_of(database, each.number) == QUESTIONS
         kept = [each async for each in every_prediction(database, running.number)]
