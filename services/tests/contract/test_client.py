@@ -176,7 +176,9 @@ async def test_every_field_of_a_request_arrives() -> None:
     changed = PolicyOverrides(theta=1.0, top_k=2, trigger="flare")
     assert answerer.requests[0] == AnswerRequest("Where?", flare, "mine", budget, "lab", "r-1")
     assert answerer.requests[1].policy == PolicyRequest("scaar", changed)
-    assert replace(answerer.requests[2], request_id="") == AnswerRequest("Where?")
+    # The orchestrator limits the time of an answer whose request does not.
+    limited = AnswerRequest("Where?", budget=BudgetLimits(timeout_s=60.0))
+    assert replace(answerer.requests[2], request_id="") == limited
     assert answerer.requests[3].filters == (
         Filter("tenant", ("acme",)),
         Filter("lang", ("en", "de")),

@@ -273,13 +273,13 @@ _TEXTS = st.text(
     accepted=_TEXTS.filter(lambda text: not text or text.strip()), draft=_TEXTS.filter(str.strip)
 )
 @example(accepted=" A.", draft="B. ")
-def test_every_character_of_a_draft_is_judged_and_none_before_it(accepted: str, draft: str) -> None:
+def test_every_letter_of_a_draft_is_judged_and_none_before_it(accepted: str, draft: str) -> None:
     loop = AdaptiveLoop(ports_of(ReadingGenerator()))
     limits = BudgetLimits(max_retrievals=0, max_sentences=100)
     request = JudgeDraftRequest(QUESTION, draft, accepted, FLARE, budget=limits)
     found = asyncio.run(loop.judge_draft(request))
-    assert "".join(texts(found)).split() == draft.split()
-    assert "".join(texts(found)).strip() == draft.strip()
+    # A sentence without a letter or a digit has nothing to judge.
+    assert list(filter(str.isalnum, "".join(texts(found)))) == list(filter(str.isalnum, draft))
     for sentence in found.sentences:
         for word in sentence.words:
             assert sentence.text[word.start : word.end] == word.text

@@ -72,7 +72,8 @@ def test_a_failed_question_has_a_line_and_the_status_is_1(tmp_path: Path) -> Non
     ran = ask(questions, out, "--timeout", "0.0001")
     assert (ran.status, ran.err) == (FAILURE, "2 questions: 0 answered, 2 failed\n")
     for record in lines(out):
-        assert list(record) == ["id", "question", "index", "filters", "on_failure", "error"]
+        fields = ["id", "question", "index", "filters", "on_failure", "answer_form", "error"]
+        assert list(record) == fields
         assert record["error"]["reason"] == "DEADLINE_EXCEEDED"  # type: ignore[index]
 
 

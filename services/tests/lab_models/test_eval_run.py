@@ -23,6 +23,7 @@ FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 POLICIES = "no_retrieval,single_round,flare,scaar"
 SETTINGS = ("no_retrieval", "single_round", "flare", "scaar")
 AHEAD = {"latency_ms", "generation_ms", "scoring_ms", "retrieval_ms", "generated_tokens"}
+AHEAD |= {"evaluated_prompt_tokens"}
 """Fields that depend on time: latencies, and how far the model drafted ahead."""
 
 

@@ -150,7 +150,7 @@ def test_the_events_and_the_doctor_report_how_the_model_continues(
             for each in run_scaar("doctor").out.splitlines()
             if each.startswith("✓ generator model: lab-lm on openai")
         ]
-        assert line.removesuffix(message).endswith(", " if message else "revision unknown")
+        assert line.removesuffix(message).endswith(", " if message else "prompt profile lab")
 
 
 @pytest.mark.parametrize("policy", ["scaar", "flare"])

@@ -76,6 +76,7 @@ def _generator() -> Mapping[str, Sequence[Message]]:
             pb.ComputeLogprobsRequest(prompt=QUESTION, text=f" {SENTENCE}", top_tokens=2),
             pb.ComputeLogprobsRequest(text=SENTENCE, named_tokens=[" The"]),
         ),
+        "ReleaseAnswer": (pb.ReleaseAnswerRequest(answer_id="one"),),
         "DescribeModel": (pb.GeneratorServiceDescribeModelRequest(),),
     }
 

@@ -74,7 +74,7 @@ def test_completion_makes_no_call_to_a_server(home: Path, monkeypatch: pytest.Mo
     ("line", "expected"),
     [
         ("scaar ask x --policy dragin_", "dragin_reference"),
-        ("scaar eval run --policies fla", "flare"),
+        ("scaar eval run --policies flare_", "flare_reference"),
         ("scaar ask x --trigger rind_", "rind_reference"),
         ("scaar ask x --query pf", "pfq"),
         ("scaar eval run --gate ge", "gece_proxy"),
