@@ -34,7 +34,7 @@ from scaar.core.types import (
     SearchResult,
     TokenDrafted,
 )
-from scaar.core.validation import validate, validate_draft, validate_search
+from scaar.core.validation import MAX_TIMEOUT_S, validate, validate_draft, validate_search
 from scaar.v1 import answer_pb2, retriever_pb2
 from scaar.v1 import orchestrator_pb2 as pb
 from scaar.v1 import orchestrator_pb2_grpc as pb_grpc
@@ -200,7 +200,8 @@ def _within_deadline(request: _Timed, context: Context) -> _Timed:
         raise DeadlineExceeded("no time remains for the answer", stage="opening the answer")
     if given is not None and not given > 0:
         return request
-    return replace(request, budget=replace(request.budget, timeout_s=remaining - _MARGIN_S))
+    timeout_s = min(remaining - _MARGIN_S, MAX_TIMEOUT_S)
+    return replace(request, budget=replace(request.budget, timeout_s=timeout_s))
 
 
 def _request_id_in(context: Context) -> str:

@@ -213,6 +213,14 @@ async def test_the_limit_of_an_orchestrator_applies_where_the_request_has_none()
     assert times == [7.0, 7.0, None, pytest.approx(19.8, abs=0.5)]
 
 
+async def test_a_call_may_have_more_time_than_an_answer() -> None:
+    answerer = ScriptedAnswerer(script)
+    async with serving(OrchestratorServicer(answerer, answer_timeout_s=None)) as (channel, target):
+        remote = RemoteAnswerer(channel, target, timeout_s=4000.0)
+        await events_of(remote, AnswerRequest("Where?"))
+    assert answerer.requests[0].budget.timeout_s == 3600.0
+
+
 async def test_an_answer_that_takes_too_long_ends_with_its_stage() -> None:
     late = DeadlineExceeded("used up while drafting sentence 2", stage="drafting sentence 2")
     answerer = ScriptedAnswerer(lambda request: [*script(request)[:2], late])
