@@ -225,6 +225,7 @@ async def test_every_call_of_every_port_is_limited_to_the_remaining_time() -> No
                 assert [event async for event in events]
             await ports.generator.attend(AttendRequest("a", "b"))
             await ports.generator.compute_logprobs(LogprobsRequest("a", "b"))
+            await ports.generator.release_answer("a")
             await ports.generator.describe_model()
             await ports.scorer.score_contributions([ScoreRequest("Who?", ("Ada",))])
             await ports.scorer.describe_model()

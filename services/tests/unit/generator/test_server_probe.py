@@ -168,8 +168,9 @@ async def test_doctor_marks_what_the_engine_does_not_expect(
 ) -> None:
     monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
     async with open_openai_server(dialect="generic") as server:
-        monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "openai")
-        monkeypatch.setenv("SCAAR_GENERATOR_URL", server.url)
+        settings = {"ENGINE": "openai", "URL": server.url, "PROMPT_PROFILE": "lab"}
+        for name, value in settings.items():
+            monkeypatch.setenv(f"SCAAR_GENERATOR_{name}", value)
         ran = await asyncio.to_thread(run_scaar, "doctor", "--probe")
     assert ran.status == 0, ran.out
     assert "! generator server, context: 4096 tokens, assumed: set SCAAR_GEN" in ran.out
