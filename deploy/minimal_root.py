@@ -26,10 +26,11 @@ _LEFT_OUT = shutil.ignore_patterns(
     *("lib2to3", "pydoc_data", "test", "tests", "tkinter", "turtledemo", "*.a"),
     *("_tkinter.*", "_dbm.*", "_gdbm.*", "_test*", "_ctypes_test*", "nis.*", "xxlimited*"),
 )
-# What packages may link that are compiled for any Linux (PEP 600). The C library opens libgcc_s
-# when a thread ends, and before glibc 2.34 the libnss_* when a name is looked up.
+# What packages may link that are compiled for any Linux (PEP 600), and libgomp, which llama.cpp
+# links. The C library opens libgcc_s when a thread ends, and before glibc 2.34 the libnss_* when a
+# name is looked up.
 _NAMED = (
-    *("libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libnss_dns.so.2"),
+    *("libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libgomp.so.1", "libm.so.6", "libnss_dns.so.2"),
     *("libnss_files.so.2", "libpthread.so.0", "libresolv.so.2", "librt.so.1", "libstdc++.so.6"),
     *("libutil.so.1", "libz.so.1"),
 )

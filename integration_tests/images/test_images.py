@@ -14,6 +14,7 @@ import pytest
 from scaar import __version__
 
 from ..installation.ours.containers import docker
+from ..servers.models.gguf_models import MODELS, gguf_model
 
 PREFIX = os.environ.get("SCAAR_IMAGES") or "scaar/"
 VERSION = os.environ.get("SCAAR_VERSION") or __version__
@@ -63,6 +64,34 @@ assert socket.getaddrinfo("localhost", 80)
 assert socket.getaddrinfo(sys.argv[1], 80)
 assert len(ssl.create_default_context().get_ca_certs()) > 50
 print("loaded")
+"""
+
+# Serves a file as the Hugging Face hub does, on loopback.
+HUB = """
+import signal
+from pathlib import Path
+from scaar.testing.hub_server import HubServer, serving
+with serving(HubServer(Path("/model.gguf").read_bytes())) as hub:
+    print(hub.url)
+    signal.pause()
+"""
+# Prints the model of the generator in the same container, and what it writes.
+GENERATED = """
+import asyncio, json
+import grpc
+from scaar.core.types import GenerateRequest, Token
+from scaar.wire.generator import RemoteGenerator
+
+async def main():
+    target = "127.0.0.1:50052"
+    async with grpc.aio.insecure_channel(target) as channel:
+        generator = RemoteGenerator(channel, target)
+        described = await generator.describe_model()
+        request = GenerateRequest("Rome is the capital of", max_tokens=8)
+        written = [e.text async for e in generator.generate(request) if isinstance(e, Token)]
+        print(json.dumps([described.engine, described.revision, "".join(written)]))
+
+asyncio.run(main())
 """
 
 
@@ -174,6 +203,40 @@ def test_the_gateways_image_is_healthy_once_its_orchestrator_is(network: str) ->
         wait_until_healthy(names[0])
     finally:
         docker("rm", "--force", *names)
+
+
+def test_the_generators_image_downloads_a_gguf_file_and_writes_with_it(network: str) -> None:
+    hub, volume = (f"scaar-tests-{uuid4().hex[:8]}" for _ in range(2))
+    names = [hub]
+    mounted = ("--volume", f"{gguf_model('smollm2')}:/model.gguf:ro")
+    running = ("--detach", "--name", hub, *HARDENED, "--network", network, *mounted)
+    try:
+        docker("run", *running, "--entrypoint", "python", f"{PREFIX}scaar-lab:{VERSION}", "-c", HUB)
+        url = wait_for_log(hub)
+        # Loopback is that of the hub's container.
+        there = ("--network", f"container:{hub}", "--volume", f"{volume}:/var/lib/scaar")
+        get = ("models", "get", "hf:maker/model/tiny.gguf", "--yes")
+        run = ("run", *HARDENED, *there, "--env", f"HF_ENDPOINT={url}")
+        docker(*run, f"{PREFIX}generator:{VERSION}", *get)
+        settings = ("SCAAR_GENERATOR_ENGINE=llama_cpp", "SCAAR_GENERATOR_MODEL=tiny")
+        environment = [part for setting in settings for part in ("--env", setting)]
+        names.append(started("generator", *there, *environment))
+        wait_until_healthy(names[1])
+        engine, revision, text = json.loads(docker("exec", names[1], "python", "-c", GENERATED))
+        assert (engine, revision) == ("llama_cpp", MODELS["smollm2"].sha256)
+        assert text
+    finally:
+        docker("rm", "--force", *names)
+        docker("volume", "rm", "--force", volume)
+
+
+def wait_for_log(name: str) -> str:
+    """Return what a container has printed once it has printed something."""
+    until = time.monotonic() + 60
+    while not (printed := docker("logs", name)):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    return printed
 
 
 def test_the_gateways_image_has_its_pages_and_neither_models_nor_engines() -> None:

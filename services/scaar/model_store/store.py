@@ -3,11 +3,12 @@
 import shutil
 from pathlib import Path
 
-from scaar.core.errors import DataCorrupt, NotFound
+from scaar.core.errors import DataCorrupt, NotFound, ScaarError
 from scaar.model_store import hub
 from scaar.model_store.catalogue import entry_named, unknown_model
 from scaar.model_store.files import aside, digest_of, set_aside
 from scaar.model_store.installed import InstalledModel
+from scaar.runtime.disk import write_problem
 
 
 class ModelStore:
@@ -80,8 +81,16 @@ class ModelStore:
         return found
 
     def add(self, model: InstalledModel) -> InstalledModel:
-        """Record a model, in place of one of the same name, and return it."""
-        model.write(self.record_of(model.name))
+        """Record a model, in place of one of the same name, and return it.
+
+        Raises:
+            ScaarError: the folder cannot be written.
+        """
+        record = self.record_of(model.name)
+        try:
+            model.write(record)
+        except OSError as error:
+            raise ScaarError(write_problem(record, error)) from error
         return model
 
     def remove(self, name: str) -> int:

