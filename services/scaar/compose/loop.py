@@ -11,6 +11,7 @@ from scaar.compose.language_warning import with_language_warning
 from scaar.compose.targets import EMBEDDED
 from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
 from scaar.core.controls import Control
+from scaar.core.defaults.text_kinds import default_encoder
 from scaar.core.distributions import library_required
 from scaar.core.errors import DataCorrupt, InvalidRequest, NotFound
 from scaar.core.gates import QuestionGate
@@ -112,13 +113,15 @@ def open_gate(settings: OrchestratorSettings) -> QuestionGate | None:
         gate = settings.read_gate()
     if not isinstance(gate, SkrGate):
         return gate
-    if settings.gate_encoder is None:
-        text = f"is required by the gate {gate.name}: the folder of {gate.vectors.encoder}"
+    folder = settings.gate_encoder or default_encoder("")
+    if folder is None:
+        made = f"the folder of {gate.vectors.encoder}, or install scaar-english if it is that one"
+        text = f"is required by the gate {gate.name}: {made}"
         raise InvalidRequest.of("gate_encoder", text)
     with library_required(f"the gate {gate.name}", "scorer"):
         from scaar.encoders.nearest_questions import open_nearest_questions
     with _named("gate_encoder"):
-        return replace(gate, nearest=open_nearest_questions(gate.vectors, settings.gate_encoder))
+        return replace(gate, nearest=open_nearest_questions(gate.vectors, folder))
 
 
 def read_policies(

@@ -60,7 +60,8 @@ class OrchestratorSettings(ServiceSettings):
 
     gate_encoder: Path | None = None
     """Folder of the sentence encoder of the gate ``skr``, the one that its file was written with.
-    The gate runs it in the orchestrator's process, which needs the extra ``scorer``."""
+    The gate runs it in the orchestrator's process, which needs the extra ``scorer``. Default: the
+    encoder of ``scaar-english``, which is rejected for a file of another encoder."""
 
     sentence_filter_file: Path | None = None
     """Path to the file of a sentence filter, written by ``scaar eval filter fit``, for the policy

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from scaar.core.defaults.text_kinds import encoder_advice, kind_of_name
 from scaar.core.errors import CapabilityMissing, DataCorrupt, InvalidRequest, Violation
 from scaar.core.types import DenseDescription, DenseSettings, Passage, RetrievedPassage
 
@@ -24,6 +25,7 @@ VECTOR_ANALYZER = "vectors-1"
 M_RANGE = (2, 128)
 MAX_EF_CONSTRUCTION = 2_000
 MAX_EF_SEARCH = 10_000
+_SETTING = "SCAAR_RETRIEVER_ENCODER"
 
 
 class Encoder(Protocol):
@@ -43,13 +45,23 @@ class Encoder(Protocol):
         ...
 
 
+def no_default_encoder(index: str) -> Encoder | None:
+    """Return None: no index has a default encoder."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class ConfiguredEncoder:
-    """The encoder that a retriever is configured with, or none."""
+    """The encoder that a retriever is configured with, or else the default one of each index.
+
+    Its methods block while a default encoder is opened.
+    """
 
     encoder: Encoder | None = None
+    default: Callable[[str], Encoder | None] = no_default_encoder
+    """Returns the default encoder of the index of this name; None without one."""
 
-    def describe(self, settings: DenseSettings) -> DenseDescription:
+    def describe(self, index: str, settings: DenseSettings) -> DenseDescription:
         """Return the description of the vectors of a new index.
 
         Raises:
@@ -58,33 +70,37 @@ class ConfiguredEncoder:
         """
         if wrong := list(_settings_violations(settings)):
             raise InvalidRequest(wrong)
-        if self.encoder is None:
-            text = "a vector index needs an encoder: set --encoder, or SCAAR_RETRIEVER_ENCODER of "
-            raise CapabilityMissing(f"{text}the retriever, to the encoder's folder")
-        own = self.encoder
+        own = self._of_index(index)
+        if own is None:
+            advice = encoder_advice(kind_of_name(index), f"--encoder or {_SETTING}")
+            raise CapabilityMissing(f"a vector index needs an encoder: {advice}")
         return DenseDescription(own.name, own.revision, own.width, settings)
 
     def check(self, index: str, dense: DenseDescription) -> Encoder:
         """Return the encoder if it is the one that encoded the index.
 
         Raises:
-            CapabilityMissing: no encoder is configured, or one of another revision or width; the
-                error names both.
+            CapabilityMissing: there is no encoder, or one of another revision or width; the error
+                names both.
         """
         made = f"{dense.encoder} (revision {dense.encoder_revision}, {dense.width} wide)"
-        if self.encoder is None:
+        own = self._of_index(index)
+        if own is None:
             text = f"the index {index!r} needs the encoder {made}, and the retriever has none: set"
-            raise CapabilityMissing(f"{text} SCAAR_RETRIEVER_ENCODER to its folder", index=index)
-        own = self.encoder
+            advice = f"{_SETTING} to its folder, or install scaar-english if that has it"
+            raise CapabilityMissing(f"{text} {advice}", index=index)
         if (own.revision, own.width) != (dense.encoder_revision, dense.width):
             has = f"{own.name} (revision {own.revision}, {own.width} wide)"
             text = f"the index {index!r} needs the encoder {made}, and the retriever has {has}"
             raise CapabilityMissing(
-                f"{text}: set SCAAR_RETRIEVER_ENCODER to the folder of the former, or rebuild the "
-                "index with --replace",
+                f"{text}: set {_SETTING} to the folder of the former, or rebuild the index with "
+                "--replace",
                 index=index,
             )
         return own
+
+    def _of_index(self, index: str) -> Encoder | None:
+        return self.default(index) if self.encoder is None else self.encoder
 
 
 def encoded_text(passage: Passage | RetrievedPassage) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from scaar.core.calls.breakers import NO_BREAKERS, Breakers
 from scaar.core.distributions import library_required
 from scaar.core.errors import InvalidRequest
+from scaar.retriever.default_encoders import DefaultEncoders, open_encoder_in
 from scaar.retriever.reranking.stage import Reranker
 from scaar.retriever.settings import RetrieverSettings
 
@@ -47,6 +48,7 @@ async def _open_engine(
     encoder: "SentenceEncoder | None",
     reranker: Reranker | None,
 ) -> AsyncIterator["Engine"]:
+    default_encoder = DefaultEncoders(threads=settings.encoder_threads)
     match settings.engine:
         case "bm25s":
             with library_required("engine bm25s", "retriever", engine=settings.engine):
@@ -55,7 +57,11 @@ async def _open_engine(
             if settings.indexes is None:
                 raise InvalidRequest.of("SCAAR_RETRIEVER_INDEXES", "must be the path of a folder")
             retriever = Bm25sRetriever(
-                settings.indexes, settings, encoder=encoder, reranker=reranker
+                settings.indexes,
+                settings,
+                encoder=encoder,
+                default_encoder=default_encoder,
+                reranker=reranker,
             )
             try:
                 await retriever.preload()
@@ -68,7 +74,13 @@ async def _open_engine(
                 from scaar.retriever.opensearch.server import open_server
 
             async with open_server(settings) as server:
-                found = OpenSearchRetriever(server, settings, encoder=encoder, reranker=reranker)
+                found = OpenSearchRetriever(
+                    server,
+                    settings,
+                    encoder=encoder,
+                    default_encoder=default_encoder,
+                    reranker=reranker,
+                )
                 try:
                     await found.preload()
                     yield found
@@ -105,11 +117,8 @@ async def open_reranker(
 
 
 async def open_encoder(settings: RetrieverSettings) -> "SentenceEncoder | None":
-    """Return the encoder of the settings; None without one."""
+    """Return the encoder that the settings name; None without one."""
     if settings.encoder is None:
         return None
-    with library_required("the encoder", "dense"):
-        from scaar.encoders.sentence_encoder import SentenceEncoder
-    return await asyncio.to_thread(
-        SentenceEncoder.open, settings.encoder, threads=settings.encoder_threads
-    )
+    threads = settings.encoder_threads
+    return await asyncio.to_thread(open_encoder_in, settings.encoder, threads=threads)

@@ -34,7 +34,8 @@ class RetrieverSettings(ServiceSettings):
     encoder: Path | None = None
     """Path to the folder of a sentence encoder in ONNX, for vector indexes: it encodes the passages
     of new indexes and the queries to them. An index built with another encoder is rejected.
-    Default: no encoder, and only BM25 indexes can be built and searched."""
+    Default: the encoder of ``scaar-english``, except for indexes of the lab. Without that package,
+    only BM25 indexes can be built and searched."""
 
     encoder_threads: int = Field(default=1, ge=1, le=256)
     """Number of threads that encode one batch of texts."""

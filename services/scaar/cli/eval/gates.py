@@ -13,13 +13,13 @@ from scaar.cli.tables import Column, Format, Table, print_table
 from scaar.core.distributions import library_required
 from scaar.core.plurals import counted
 from scaar.evaluator.studies.gates import REPEATS
-from scaar.evaluator.studies.gates.answered import read_answered
+from scaar.evaluator.studies.gates.answered import default_encoder_of, read_answered
 
 
 def gates(
     sources: options.AnsweredSources,
-    encoder: options.EncoderFolder,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")],
+    encoder: options.EncoderFolder = None,
     answers: options.AnswerFields = "",
     repeats: Annotated[
         int,
@@ -33,6 +33,7 @@ def gates(
     cross-validation and, with several sources, from each data set to each other one.
     """
     answered = read_answered(sources, answers)
+    folder = encoder or default_encoder_of(answered)
     with library_required("the comparison of gates", "scorer"):
         from scaar.encoders.sentence_encoder import SentenceEncoder
         from scaar.evaluator.report.model import interval_text, value_text
@@ -44,7 +45,7 @@ def gates(
         task = bar.add_task("training gates", total=1.0)
         report = compare_gates(
             answered,
-            SentenceEncoder.open(encoder, threads=1),
+            SentenceEncoder.open(folder, threads=1),
             english_frequencies(),
             out,
             comparison=GateComparison(repeats=repeats),

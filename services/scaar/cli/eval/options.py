@@ -82,11 +82,12 @@ AnswerFields = Annotated[
     ),
 ]
 EncoderFolder = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--encoder",
         metavar="DIR",
-        help="Folder of a sentence encoder, as written by scaar models export-encoder.",
+        help="Folder of a sentence encoder, as written by scaar models export-encoder. Default: "
+        "the encoder of scaar-english, except for questions of the lab.",
     ),
 ]
 Limit = Annotated[

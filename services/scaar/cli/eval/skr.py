@@ -12,13 +12,13 @@ from scaar.core.distributions import library_required
 from scaar.core.gates.skr import NEIGHBOURS
 from scaar.core.gates.skr_json import skr_to_json
 from scaar.evaluator.store.files import write_whole
-from scaar.evaluator.studies.gates.answered import read_answered
+from scaar.evaluator.studies.gates.answered import default_encoder_of, read_answered
 
 
 def fit_skr(
     sources: options.AnsweredSources,
-    encoder: options.EncoderFolder,
     out: Annotated[Path, typer.Option(metavar="FILE", help="File for the gate.")],
+    encoder: options.EncoderFolder = None,
     answers: options.AnswerFields = "",
     neighbours: Annotated[
         int, typer.Option(metavar="K", min=1, max=1_000, help="Number of neighbours that vote.")
@@ -30,11 +30,12 @@ def fit_skr(
     They were answered without retrieval and with one retrieval.
     """
     answered = read_answered(sources, answers)
+    folder = encoder or default_encoder_of(answered)
     with library_required("the encoder of the gate skr", "scorer"):
         from scaar.encoders.sentence_encoder import SentenceEncoder
         from scaar.evaluator.studies.gates.skr_fit import describe_skr
         from scaar.evaluator.studies.gates.skr_fit import fit_skr as fit
-    gate = fit(answered, SentenceEncoder.open(encoder, threads=1), neighbours=neighbours)
+    gate = fit(answered, SentenceEncoder.open(folder, threads=1), neighbours=neighbours)
     write_whole(out, skr_to_json(gate, learned_from=describe_skr(answered, gate)))
     helped = sum(gate.helped)
     columns = (
@@ -48,5 +49,5 @@ def fit_skr(
     print_table(Table(columns, [row]), output)
     print_notes(
         f"SCAAR_ORCHESTRATOR_GATE_FILE={out}",
-        f"SCAAR_ORCHESTRATOR_GATE_ENCODER={encoder}",
+        f"SCAAR_ORCHESTRATOR_GATE_ENCODER={folder}",
     )

@@ -82,7 +82,7 @@ Encoder = Annotated[
     typer.Option(
         metavar="DIR",
         help="Sentence encoder (ONNX) of a dense index. Default: the setting "
-        "SCAAR_RETRIEVER_ENCODER.",
+        "SCAAR_RETRIEVER_ENCODER, else the encoder of scaar-english.",
     ),
 ]
 

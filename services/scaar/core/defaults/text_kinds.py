@@ -9,6 +9,7 @@ model writes texts of an open kind, for which every scorer will do that is not o
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from scaar.core.defaults import DEFAULTS, DefaultsProvider
 from scaar.core.errors import CapabilityMissing, InvalidRequest
@@ -53,7 +54,12 @@ def kind_of_model(model: ModelDescription) -> str:
 
 def kind_of_index(index: IndexDescription) -> str:
     """Return the closed kind of an index, by its name; empty for any other index."""
-    named = _OF_KIND.fullmatch(index.name)
+    return kind_of_name(index.name)
+
+
+def kind_of_name(name: str) -> str:
+    """Return the closed kind of the index or data set of this name; empty for any other one."""
+    named = _OF_KIND.fullmatch(name)
     return named[1] if named and is_closed(named[1]) else ""
 
 
@@ -69,11 +75,32 @@ def default_scorer(kind: str) -> DefaultsProvider:
         CapabilityMissing: none is installed; the error says what to install or set.
     """
     for provider in DEFAULTS.values():
-        closed = is_closed(provider.text_kind)
-        if provider.scorer is not None and (provider.text_kind == kind if kind else not closed):
+        if provider.scorer is not None and _fits(provider, kind):
             return provider
     advice = f"{_ENGLISH}, {_OTHER_SCORER}, {_OTHER_POLICY}"
     raise CapabilityMissing(f"contributions need a scorer, and none is set: {advice}")
+
+
+def default_encoder(kind: str) -> Path | None:
+    """Return the folder of the sentence encoder for texts of a closed kind, or of none.
+
+    None if no provider with such an encoder is installed.
+    """
+    for provider in DEFAULTS.values():
+        if provider.encoder is not None and _fits(provider, kind):
+            return provider.encoder
+    return None
+
+
+def encoder_advice(kind: str, setting: str) -> str:
+    """Return what to do if there is no default encoder for texts of a closed kind, or of none."""
+    named = f"set {setting} to an encoder's folder"
+    return named if kind else f"{_ENGLISH}, or {named}"
+
+
+def _fits(provider: DefaultsProvider, kind: str) -> bool:
+    """Return whether the models of a provider are for texts of a closed kind, or of none."""
+    return provider.text_kind == kind if kind else not is_closed(provider.text_kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class IndexBuilds:
         dense: DenseSettings | None,
     ) -> IndexResult:
         """Build an index from a stream of passages."""
-        recipe = recipe_of(dense, self._analysis, k1=self._k1, b=self._b)
+        recipe = await self._workers.run(self._recipe, name, dense)
         if not replace and self._files.exists(name):
             raise already_exists(name)
         async with self._open_pending(name) as pending:
@@ -88,12 +88,12 @@ class IndexBuilds:
         try:
             stored = (await self._workers.run(cache.get_verified, name)).manifest
         except NotFound:
-            recipe = recipe_of(dense, self._analysis, k1=self._k1, b=self._b)
+            recipe = await self._workers.run(self._recipe, name, dense)
         else:
             fields = unchanged_fields(name, stored.metadata_fields, declared=fields)
             unchanged_dense(name, stored.dense, requested=dense)
             recipe = stored.recipe
-            check_recipe(name, recipe, self._analysis)
+            await self._workers.run(check_recipe, name, recipe, self._analysis)
         async with self._open_pending(name) as pending:
             incoming = await self._workers.run(IncomingPassages, pending.files, fields)
             try:
@@ -128,6 +128,9 @@ class IndexBuilds:
                     if attempt == _ATTEMPTS:
                         raise
         raise AssertionError("the last attempt returns or raises")
+
+    def _recipe(self, name: str, dense: DenseSettings | None) -> Recipe:
+        return recipe_of(name, dense, self._analysis, k1=self._k1, b=self._b)
 
     def _finish(self, builder: IndexBuilder, over: str | None) -> IndexDescription:
         created = self._now().isoformat(timespec="seconds").replace("+00:00", "Z")

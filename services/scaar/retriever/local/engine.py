@@ -25,7 +25,7 @@ from scaar.core.types import (
     RetrieveResult,
 )
 from scaar.core.validation import check_index_name
-from scaar.retriever.dense import ConfiguredEncoder, Encoder
+from scaar.retriever.dense import ConfiguredEncoder, Encoder, no_default_encoder
 from scaar.retriever.local.analysis import EnglishAnalyzer
 from scaar.retriever.local.builds import IndexBuilds
 from scaar.retriever.local.cache import IndexCache
@@ -64,11 +64,13 @@ class Bm25sRetriever:
         settings: RetrieverSettings,
         *,
         encoder: Encoder | None = None,
+        default_encoder: Callable[[str], Encoder | None] = no_default_encoder,
         reranker: Reranker | None = None,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._files = IndexFiles(root)
-        self._analysis = TextAnalysis(EnglishAnalyzer(), ConfiguredEncoder(encoder))
+        configured_encoder = ConfiguredEncoder(encoder, default_encoder)
+        self._analysis = TextAnalysis(EnglishAnalyzer(), configured_encoder)
         self._reranking = RerankingStage(reranker)
         self._preload = settings.preload
         self._max_concurrent, self._in_progress = settings.max_concurrent, 0
@@ -198,7 +200,7 @@ class Bm25sRetriever:
         for name in await self._workers.run(self._files.names):
             try:
                 found = await self._workers.run(read_valid_manifest, self._files, name)
-                check_recipe(name, found.recipe, self._analysis)
+                await self._workers.run(check_recipe, name, found.recipe, self._analysis)
             except NotFound:
                 continue  # dropped since its name was read
             except ScaarError as error:
@@ -260,7 +262,7 @@ class Bm25sRetriever:
         for name in self._preload:
             check_index_name(name)
             opened = await self._workers.run(self._cache.get, name)
-            check_recipe(name, opened.manifest.recipe, self._analysis)
+            await self._workers.run(check_recipe, name, opened.manifest.recipe, self._analysis)
 
     def close(self) -> None:
         """Wait for work in progress. No further calls are allowed."""

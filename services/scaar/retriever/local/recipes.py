@@ -1,5 +1,7 @@
 """Recipes of new indexes, and the writers of their search files."""
 
+from functools import partial
+
 from scaar.core.distributions import library_required
 from scaar.core.types import DenseDescription, DenseSettings
 from scaar.retriever.dense import VectorLookup
@@ -13,9 +15,9 @@ from scaar.retriever.local.words_writer import WordsWriter
 
 
 def recipe_of(
-    settings: DenseSettings | None, analysis: TextAnalysis, *, k1: float, b: float
+    index: str, settings: DenseSettings | None, analysis: TextAnalysis, *, k1: float, b: float
 ) -> Recipe:
-    """Return the recipe of a new index.
+    """Return the recipe of a new index. Blocks while its encoder is opened.
 
     Raises:
         InvalidRequest: naming each invalid setting of the vectors and its limit.
@@ -23,7 +25,7 @@ def recipe_of(
     """
     if settings is None:
         return Recipe(analyzer_of(None), k1, b)
-    dense = analysis.configured_encoder.describe(settings)
+    dense = analysis.configured_encoder.describe(index, settings)
     with library_required("a vector index", "dense"):
         import faiss  # noqa: F401
     if not settings.words:
@@ -33,6 +35,8 @@ def recipe_of(
 
 def check_recipe(index: str, recipe: Recipe, analysis: TextAnalysis) -> None:
     """Validate that the retriever can search and extend an index with this recipe.
+
+    Blocks while its encoder is opened.
 
     Raises:
         CapabilityMissing: the index was built with another encoder.
@@ -67,4 +71,5 @@ def _vectors_writer(
     with library_required("a vector index", "dense"):
         from scaar.retriever.local.vectors_writer import VectorsWriter
     lookup: VectorLookup = old.vector_lookup() if old is not None else lambda _: None
-    return VectorsWriter(pending.files, analysis.configured_encoder.encoder, dense, lookup=lookup)
+    encoder = partial(analysis.configured_encoder.check, pending.name, dense)
+    return VectorsWriter(pending.files, encoder, dense, lookup=lookup)

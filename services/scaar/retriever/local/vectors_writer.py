@@ -1,5 +1,6 @@
 """Writer of the vectors of passages, which are encoded in batches as passages arrive."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from scaar.core.types import DenseDescription, Passage
@@ -16,12 +17,12 @@ class VectorsWriter:
     def __init__(
         self,
         folder: Path,
-        encoder: Encoder | None,
+        encoder: Callable[[], Encoder],
         dense: DenseDescription,
         *,
         lookup: VectorLookup,
     ) -> None:
-        """Open the file of raw vectors. ``encoder`` may be None if ``lookup`` has every passage."""
+        """Open the file of raw vectors. ``encoder`` is called if ``lookup`` lacks a passage."""
         self._folder, self._encoder, self._dense, self._lookup = folder, encoder, dense, lookup
         self._waiting: list[tuple[str, Vectors | None]] = []
         self._file = (folder / _RAW_FILE).open("wb")
@@ -47,7 +48,7 @@ class VectorsWriter:
 
     def _encode(self) -> None:
         new = [text for text, vector in self._waiting if vector is None]
-        made = iter(encode(self._encoder, new) if self._encoder and new else ())
+        made = iter(encode(self._encoder(), new) if new else ())
         for _, vector in self._waiting:
             self._file.write((next(made) if vector is None else vector).tobytes())
         self._waiting = []

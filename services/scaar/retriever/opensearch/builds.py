@@ -66,7 +66,7 @@ class OpenSearchBuilds:
         Passages that the interrupted build has sent are read back, and neither encoded nor sent
         again.
         """
-        spec = self._new_record(name, fields, dense)
+        spec = await self._workers.run(self._new_record, name, fields, dense)
         if not replace and await self._catalogue.exists(name):
             raise already_exists(name)
         async with self._pending.open_build(spec) as pending, self._loader(pending) as loader:
@@ -100,7 +100,7 @@ class OpenSearchBuilds:
             except NotFound:
                 return await self.build(name, passages, replace=False, fields=fields, dense=dense)
             if existing := unchanged_dense(name, record.dense, requested=dense):
-                self._configured_encoder.check(name, existing)
+                await self._workers.run(self._configured_encoder.check, name, existing)
             declared = unchanged_fields(name, record.metadata_fields, declared=fields)
             content, ids = Content(record.content, record.passages), PassageValidator(declared)
             async with (
@@ -212,7 +212,7 @@ class OpenSearchBuilds:
         self, name: str, fields: tuple[str, ...], dense: DenseSettings | None
     ) -> Record:
         settings = self._settings
-        made = self._configured_encoder.describe(dense) if dense else None
+        made = self._configured_encoder.describe(name, dense) if dense else None
         k1, b = (settings.k1, settings.b) if has_words(made) else (0.0, 0.0)
         shards = settings.opensearch_shards
         return Record(name, k1, b, shards, metadata_fields=fields, dense=made)

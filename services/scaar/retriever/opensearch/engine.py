@@ -1,5 +1,6 @@
 """Retriever over OpenSearch: indexes of a server, searched with BM25 or by vectors."""
 
+import asyncio
 import dataclasses
 import logging
 import time
@@ -29,7 +30,7 @@ from scaar.core.types import (
 )
 from scaar.core.validation import check_index_name
 from scaar.retriever.conditions import not_found, unreadable
-from scaar.retriever.dense import ConfiguredEncoder, Encoder
+from scaar.retriever.dense import ConfiguredEncoder, Encoder, no_default_encoder
 from scaar.retriever.metadata import check_fields
 from scaar.retriever.opensearch.builds import OpenSearchBuilds
 from scaar.retriever.opensearch.catalogue import Catalogue
@@ -60,11 +61,12 @@ class OpenSearchRetriever:
         settings: RetrieverSettings,
         *,
         encoder: Encoder | None = None,
+        default_encoder: Callable[[str], Encoder | None] = no_default_encoder,
         reranker: Reranker | None = None,
         now: Callable[[], datetime] = utc_now,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._configured_encoder = ConfiguredEncoder(encoder)
+        self._configured_encoder = ConfiguredEncoder(encoder, default_encoder)
         self._catalogue = Catalogue(server, settings.opensearch_prefix)
         self._pending = PendingIndexes(server, self._catalogue, clock)
         self._searches = OpenSearchSearch(
@@ -209,7 +211,7 @@ class OpenSearchRetriever:
             try:
                 _, record = await self._catalogue.open(name)
                 if record.dense:
-                    self._configured_encoder.check(name, record.dense)
+                    await asyncio.to_thread(self._configured_encoder.check, name, record.dense)
             except NotFound:
                 continue  # dropped since its name was read
             except ScaarError as error:

@@ -142,7 +142,7 @@ class OpenSearchSearch:
         """Return the queries, or their vectors, with which the index is searched."""
         if record.dense is None or mode is SearchMode.WORDS:
             return queries
-        encoder = self._configured_encoder.check(index, record.dense)
+        encoder = await self._encoding.run(self._configured_encoder.check, index, record.dense)
         return list(await self._encoding.run(encode, encoder, queries))
 
     async def _found(

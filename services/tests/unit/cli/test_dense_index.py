@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from scaar.cli.index.commands import app as index_app
 from scaar.cli.main import app as main_app
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound
+from scaar.testing.english import provide_english, remove_english
 from scaar.testing.word_encoder import write_word_encoder
 
 PASSAGES = [
@@ -28,6 +29,11 @@ def corpus(tmp_path: Path) -> Path:
 def encoder(tmp_path: Path) -> str:
     texts = [f"{each['title']} {each['text']}" for each in PASSAGES]
     return str(write_word_encoder(tmp_path / "words", texts))
+
+
+@pytest.fixture(autouse=True)
+def without_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    remove_english(monkeypatch)
 
 
 def run(*arguments: str) -> str:
@@ -127,9 +133,47 @@ def test_hnsw_settings_require_hnsw(
     assert not home.exists()
 
 
+def test_without_an_encoder_that_of_scaar_english_makes_the_vectors(
+    home: Path, corpus: Path, encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provide_english(monkeypatch, Path(encoder))
+    run("index", "build", "geo", "--corpus", str(corpus), "--hybrid")
+    assert "| encoder | words |\n" in run("index", "describe", "geo")
+    options = ("Japan", "--index", "geo", "--format", "json")
+    found = run("search", *options).splitlines()
+    assert [json.loads(line)["id"] for line in found] == ["b", "a"]
+    other = write_word_encoder(tmp_path / "other", ["none of them"])
+    provide_english(monkeypatch, other)
+    with pytest.raises(CapabilityMissing, match="needs the encoder words .* has other"):
+        run("search", *options)
+    assert "1 of 1 passage deleted" in run("index", "delete", "geo", "a")
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", encoder)
+    assert len(run("search", *options).splitlines()) == 1
+
+
+def test_indexes_of_words_do_not_open_the_encoder_of_scaar_english(
+    home: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provide_english(monkeypatch, Path("nowhere"))
+    run("index", "build", "geo", "--corpus", str(corpus))
+    assert run("search", "Japan", "--index", "geo", "--format", "json")
+    with pytest.raises(NotFound, match="nowhere does not exist"):
+        run("index", "build", "near", "--corpus", str(corpus), "--hybrid")
+
+
+def test_an_index_of_the_lab_has_no_default_encoder(
+    home: Path, corpus: Path, encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provide_english(monkeypatch, Path(encoder))
+    message = "needs an encoder: set --encoder or SCAAR_RETRIEVER_ENCODER to an encoder's folder"
+    with pytest.raises(CapabilityMissing, match=message):
+        run("index", "build", "lab-7", "--corpus", str(corpus), "--hybrid")
+
+
 def test_vectors_without_an_encoder_or_its_folder_are_refused(home: Path, corpus: Path) -> None:
     build = ("index", "build", "geo", "--corpus", str(corpus))
-    with pytest.raises(CapabilityMissing, match="set --encoder, or SCAAR_RETRIEVER_ENCODER"):
+    message = "needs an encoder: install scaar-english, or set --encoder or SCAAR_RETRIEVER_ENCODER"
+    with pytest.raises(CapabilityMissing, match=message):
         run(*build, "--search", "exact")
     with pytest.raises(NotFound, match="nowhere does not exist"):
         run(*build, "--encoder", "nowhere")

@@ -2,14 +2,18 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
 from scaar.compose import open_gate
-from scaar.core.errors import InvalidRequest
+from scaar.core.errors import CapabilityMissing, InvalidRequest
+from scaar.evaluator.studies.gates.answered import default_encoder_of, read_answered
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.testing.commands import run_scaar
+from scaar.testing.english import provide_english, remove_english
 from scaar.testing.gate_model import NO_MODEL
+from scaar.testing.word_encoder import write_word_encoder
 
 RIGHT, WRONG = "Ann", "Bob"
 ANSWERS = [(WRONG, RIGHT)] * 4 + [(RIGHT, WRONG)] * 2 + [(WRONG, WRONG)] * 3
@@ -35,7 +39,8 @@ def questions(tmp_path):
 
 def fit(questions, encoder, *more):
     source, out = f"jsonl:{questions}", questions.with_name("skr.json")
-    options = ("--encoder", str(encoder), "--out", str(out), *more)
+    named = ("--encoder", str(encoder)) if encoder else ()
+    options = (*named, "--out", str(out), *more)
     return out, run_scaar("eval", "fit-skr", source, *options)
 
 
@@ -55,7 +60,42 @@ def test_the_file_opens_as_a_gate_with_its_encoder(questions, sentence_encoder_f
     assert judged.probability in (3 / 5, 4 / 5)
 
 
-def test_a_gate_without_its_encoder_is_refused_by_the_setting(questions, sentence_encoder_folder):
+def test_without_an_encoder_that_of_scaar_english_fits_and_judges(
+    questions, sentence_encoder_folder, tmp_path, monkeypatch
+):
+    provide_english(monkeypatch, sentence_encoder_folder)
+    out, ran = fit(questions, None, "--answers", "lm")
+    assert ran.status == 0, ran.err
+    assert f"SCAAR_ORCHESTRATOR_GATE_ENCODER={sentence_encoder_folder}" in ran.err
+    gate = open_gate(settings(gate_file=out))
+    assert asyncio.run(gate.judge("Who made film 0?", NO_MODEL)).probability in (3 / 5, 4 / 5)
+    provide_english(monkeypatch, write_word_encoder(tmp_path / "other", ["none of them"]))
+    with pytest.raises(InvalidRequest, match="gate_encoder: must have the encoder of the gate's"):
+        open_gate(settings(gate_file=out))
+
+
+def test_without_scaar_english_an_encoder_must_be_named(questions, monkeypatch):
+    remove_english(monkeypatch)
+    _, ran = fit(questions, None, "--answers", "lm")
+    assert ran.status == 1
+    message = "need an encoder: install scaar-english, or set --encoder to an encoder's folder"
+    assert ran.err == f"scaar: the vectors of questions {message}\n"
+
+
+def test_questions_of_the_lab_have_no_default_encoder(
+    questions, sentence_encoder_folder, monkeypatch
+):
+    provide_english(monkeypatch, sentence_encoder_folder)
+    answered = read_answered([f"jsonl:{questions}"], "lm")
+    assert default_encoder_of(answered) == sentence_encoder_folder
+    with pytest.raises(CapabilityMissing, match="need an encoder: set --encoder"):
+        default_encoder_of([*answered, replace(answered[0], dataset="lab")])
+
+
+def test_a_gate_without_its_encoder_is_refused_by_the_setting(
+    questions, sentence_encoder_folder, monkeypatch
+):
+    remove_english(monkeypatch)
     out, _ = fit(questions, sentence_encoder_folder, "--answers", "lm")
     with pytest.raises(InvalidRequest, match="gate_encoder: is required by the gate skr"):
         open_gate(settings(gate_file=out))

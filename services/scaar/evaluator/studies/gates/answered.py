@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scaar.core.errors import InvalidRequest
+from scaar.core.defaults.text_kinds import default_encoder, encoder_advice, kind_of_name
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.plurals import counted
 from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.policies.single_round import SINGLE_ROUND
@@ -74,6 +75,20 @@ def read_answered(sources: Sequence[str], prefix: str = "") -> tuple[AnsweredQue
         text = "has no effect on folders of evaluations: it needs a source NAME:FILE"
         raise InvalidRequest.of("--answers", text)
     return tuple(each for source in sources for each in _of_source(source, prefix))
+
+
+def default_encoder_of(answered: Sequence[AnsweredQuestion]) -> Path:
+    """Return the folder of the default encoder for questions.
+
+    Raises:
+        CapabilityMissing: none is installed, or a question is of the lab.
+    """
+    kind = next(filter(None, (kind_of_name(each.dataset) for each in answered)), "")
+    folder = default_encoder(kind)
+    if folder is None:
+        text = f"the vectors of questions need an encoder: {encoder_advice(kind, '--encoder')}"
+        raise CapabilityMissing(text)
+    return folder
 
 
 def _of_source(source: str, prefix: str) -> tuple[AnsweredQuestion, ...]:
