@@ -65,7 +65,7 @@ def test_the_limit_of_a_container_is_read_in_both_versions(tmp_path: Path) -> No
         new / "pod",
         memory__max="1000",
         memory__current="700",
-        memory__stat="inactive_file 200",
+        memory__stat="inactive_file 50\nactive_file 150",
         cpu__max="150000 100000",
     )
     group(new, memory__max="max", memory__current="5", cpu__max="max 100000")
@@ -75,7 +75,7 @@ def test_the_limit_of_a_container_is_read_in_both_versions(tmp_path: Path) -> No
         old / "memory",
         memory__limit_in_bytes="1000",
         memory__usage_in_bytes="900",
-        memory__stat="total_inactive_file 50",
+        memory__stat="active_file 1\ntotal_inactive_file 30\ntotal_active_file 20",
     )
     group(old / "cpu", cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
     lines = membership(tmp_path, "4:memory:/docker/abc", "1:cpu:/")

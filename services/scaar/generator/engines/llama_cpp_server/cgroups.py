@@ -23,16 +23,18 @@ def free_memory(root: Path = _ROOT, membership: Path = Path("/proc/self/cgroup")
     """Return the bytes that the groups leave, counting cached files as free; None without limit."""
     found = []
     for folder in _groups(root, membership, "memory"):
-        for limit_file, used_file, cached in (
-            ("memory.max", "memory.current", "inactive_file"),
-            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        for limit_file, used_file, prefix in (
+            ("memory.max", "memory.current", ""),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
         ):
             limit, used = _read(folder / limit_file), _read(folder / used_file)
             if limit.isdecimal() and used.isdecimal() and int(limit) < _UNLIMITED:
                 statistics = dict(
                     line.split(" ", 1) for line in _read(folder / "memory.stat").splitlines()
                 )
-                cache = int(statistics.get(cached, "0"))
+                # A model that was read twice is active, and is still a cached file.
+                lists = (f"{prefix}inactive_file", f"{prefix}active_file")
+                cache = sum(int(statistics.get(each, "0")) for each in lists)
                 found.append(max(0, int(limit) - int(used) + cache))
     return min(found, default=None)
 
