@@ -105,6 +105,32 @@ SCENARIOS = {
             },
         }
     ),
+    "llama.cpp": Scenario(
+        {
+            "languageModel": {"server": "llama_cpp"},
+            "llamaCpp": {
+                "model": "hf:a/model/Model-Q4.gguf",
+                "existingSecret": "hub",
+                "memoryMB": 1900,
+            },
+            "generator": {
+                "replicas": 2,
+                "persistence": {"enabled": True, "accessModes": ["ReadWriteMany"]},
+                "extraEnv": [{"name": "HF_ENDPOINT", "value": "https://mirror.example"}],
+            },
+        }
+    ),
+    "llama.cpp of a volume": Scenario(
+        {
+            "languageModel": {"server": "llama_cpp"},
+            "llamaCpp": {
+                "model": "smollm2/model.gguf",
+                "existingClaim": "models",
+                "memoryMB": 602,
+                "startSeconds": 900,
+            },
+        }
+    ),
     "Triton": Scenario({"contributionModel": {"server": "triton"}, "triton": GPU_NODES}),
     "Triton on CPUs": Scenario(
         {

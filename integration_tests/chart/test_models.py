@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from scaar.model_store.wanted import parse_wanted
+
 from .rendering import Object, Rendered, render
 from .scenarios import SCENARIOS, Scenario
 
@@ -61,6 +63,60 @@ def test_a_language_model_on_gpus(scenario: str, name: str, flag: str, engine: s
     generator = release.environment("generator")
     assert generator["SCAAR_GENERATOR_ENGINE"] == engine
     assert f"films-scaar-{name}." in generator["SCAAR_GENERATOR_URL"]
+
+
+def test_a_generator_runs_the_gguf_file_that_it_downloads() -> None:
+    release = SCENARIOS["llama.cpp"].rendered()
+    assert not {"tgi", "vllm", "lab-model"} & release.names("Deployment")
+    (model,) = release.pod("generator")["spec"]["initContainers"]
+    found = container(release, "generator")
+    variables = release.environment("generator")
+    name = variables["SCAAR_GENERATOR_MODEL"]
+    assert parse_wanted(model["args"][2], name).name == name
+    assert model["args"] == ["models", "get", "hf:a/model/Model-Q4.gguf", "--yes", f"--name={name}"]
+    assert model["image"] == found["image"]
+    token, mirror = model["env"]
+    assert token["valueFrom"] == {"secretKeyRef": {"name": "hub", "key": "token"}}
+    assert mirror == {"name": "HF_ENDPOINT", "value": "https://mirror.example"}
+    home = {"name": "home", "mountPath": "/var/lib/scaar"}
+    assert home in model["volumeMounts"]
+    assert home in found["volumeMounts"]
+    assert "generator" in release.names("PersistentVolumeClaim")
+    assert variables["SCAAR_GENERATOR_ENGINE"] == "llama_cpp"
+    assert variables["SCAAR_GENERATOR_PREFIX_REUSE"] == "none"
+
+
+def test_a_model_of_the_catalogue_is_named_as_it_is() -> None:
+    values = {"model": "qwen2.5-1.5b-instruct", "memoryMB": 1900}
+    release = render({"languageModel": {"server": "llama_cpp"}, "llamaCpp": values})
+    (model,) = release.pod("generator")["spec"]["initContainers"]
+    assert model["args"] == ["models", "get", "qwen2.5-1.5b-instruct", "--yes"]
+    assert release.environment("generator")["SCAAR_GENERATOR_MODEL"] == "qwen2.5-1.5b-instruct"
+
+
+def test_a_generator_runs_a_gguf_file_of_a_volume_and_may_load_it_for_minutes() -> None:
+    release = SCENARIOS["llama.cpp of a volume"].rendered()
+    spec = release.pod("generator")["spec"]
+    assert "initContainers" not in spec
+    found = container(release, "generator")
+    variables = release.environment("generator")
+    assert variables["SCAAR_GENERATOR_MODEL"] == "/models/smollm2/model.gguf"
+    assert "SCAAR_GENERATOR_PREFIX_REUSE" not in variables
+    assert {"name": "models", "mountPath": "/models", "readOnly": True} in found["volumeMounts"]
+    volumes = {each["name"]: each for each in spec["volumes"]}
+    claim = {"claimName": "models", "readOnly": True}
+    assert volumes["models"]["persistentVolumeClaim"] == claim
+    probe = found["startupProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] == 900
+
+
+def test_the_memory_of_llama_cpp_is_requested_with_that_of_the_service() -> None:
+    release = SCENARIOS["llama.cpp of a volume"].rendered()
+    # 602 MB and 256 MiB.
+    assert container(release, "generator")["resources"] == {
+        "requests": {"cpu": "500m", "memory": "871M"},
+        "limits": {"memory": "871M"},
+    }
 
 
 def test_a_gpu_is_not_requested_twice_while_pods_are_replaced() -> None:

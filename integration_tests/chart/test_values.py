@@ -43,6 +43,9 @@ WRONG: dict[str, dict[str, Any]] = {
     },
     "/languageModel/server: value must be one of": {"languageModel": {"server": "llama"}},
     "/languageModel/url": {"languageModel": {"url": "models:8080"}},
+    "/llamaCpp/model: '/models/model.gguf' does not match pattern": {
+        "llamaCpp": {"model": "/models/model.gguf"}
+    },
     "/triton/gpu/count: maximum": {"triton": {"gpu": {"count": 65}}},
     "/tls/existingSecret": {"tls": {"existingSecret": "Not A Name"}},
     "/retriever/persistence/size": {"retriever": {"persistence": {"size": "20 GB"}}},
@@ -96,6 +99,17 @@ APART: dict[str, dict[str, Any]] = {
     },
     "tgi.model: must be set": {"languageModel": {"server": "tgi"}},
     "vllm.model: must be set": {"languageModel": {"server": "vllm"}},
+    "llamaCpp.model: must be set": {
+        "languageModel": {"server": "llama_cpp"},
+        "llamaCpp": {"memoryMB": 602},
+    },
+    "llamaCpp.memoryMB: must be set": {
+        "languageModel": {"server": "llama_cpp"},
+        "llamaCpp": {"model": "qwen3-4b"},
+    },
+    "generator: more than one replica needs generator.persistence with accessModes": {
+        "generator": {"replicas": 2, "persistence": {"enabled": True}}
+    },
     "contributionModel.target: must be set": {"contributionModel": {"server": "external"}},
     "passages.opensearch.urls: must be set": {"passages": {"server": "opensearch"}},
     "passages.opensearch.user: must be set": {
@@ -268,6 +282,17 @@ def test_notes_warn_of_replicas_of_a_part_that_is_not_enabled(tmp_path: Path) ->
     assert warning in notes_of(tmp_path / "disabled", disabled)
     for scenario in ("lab", "production"):
         assert "WARNING" not in notes(tmp_path, scenario)
+
+
+def test_notes_warn_of_the_scorer_of_the_lab_with_another_language_model(tmp_path: Path) -> None:
+    warning = "WARNING: the scorer has the lab's model."
+    for scenario in ("llama.cpp", "TGI"):
+        assert warning in notes(tmp_path, scenario)
+    found = SCENARIOS["llama.cpp of a volume"]
+    assert "Language model: llama_cpp, smollm2/model.gguf." in notes_of(tmp_path / "volume", found)
+    policy = {"orchestrator": {"settings": {"default_policy": "single_round"}}}
+    without = Scenario({**found.values, **policy})
+    assert warning not in notes_of(tmp_path / "policy", without)
 
 
 def test_notes_name_the_url_of_the_gateway_and_a_command(tmp_path: Path) -> None:

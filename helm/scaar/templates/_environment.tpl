@@ -129,6 +129,14 @@ SCAAR_CONSOLE_REQUIRE_TOKEN: "true"
 SCAAR_GENERATOR_URL: {{ . | quote }}
 SCAAR_GENERATOR_ENGINE: {{ get (dict "external" $model.engine "vllm" "openai") $model.server | default "tgi" }}
 {{- end }}
+{{- if eq $model.server "llama_cpp" }}
+SCAAR_GENERATOR_ENGINE: llama_cpp
+SCAAR_GENERATOR_MODEL: {{ include "scaar.ggufFile" . | quote }}
+{{- if include "scaar.many" .Values.generator }}
+# The calls of an answer reach several replicas, and a slot is of one.
+SCAAR_GENERATOR_PREFIX_REUSE: none
+{{- end }}
+{{- end }}
 {{- if eq $model.server "external" }}
 {{- if $model.existingSecret }}
 SCAAR_GENERATOR_API_KEY_FILE: /etc/scaar/language-model/api-key

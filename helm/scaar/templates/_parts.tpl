@@ -60,12 +60,12 @@ true
 {{- printf "%s://%s:%v" (.root.Values.tls.enabled | ternary "https" "http") (include "scaar.host" (dict "root" .root "component" .part.component)) .part.port -}}
 {{- end }}
 
-{{/* The URL of the language model's server; empty for an embedded model. */}}
+{{/* The URL of the language model's server; empty for a model that the generator itself runs. */}}
 {{- define "scaar.languageModelUrl" -}}
 {{- $server := .Values.languageModel.server -}}
 {{- if eq $server "external" -}}
 {{- .Values.languageModel.url -}}
-{{- else if ne $server "embedded" -}}
+{{- else if has $server (list "lab" "tgi" "vllm") -}}
 {{- $component := eq $server "lab" | ternary "lab-model" $server -}}
 {{- printf "http://%s:8080" (include "scaar.host" (dict "root" . "component" $component)) -}}
 {{- end -}}
