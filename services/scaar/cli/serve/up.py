@@ -6,6 +6,7 @@ import sys
 from asyncio.subprocess import Process
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -21,8 +22,8 @@ from scaar.cli.serve.services import (
     HTTP_PORTS,
     ServiceName,
     default_address,
-    full_name,
 )
+from scaar.cli.serve.up_readiness import until_ready
 from scaar.cli.serve.up_records import records_settings
 from scaar.cli.serve.up_time import unlimited_answers
 from scaar.cli.settings import read_every
@@ -32,15 +33,11 @@ from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequ
 from scaar.core.records import RecordContent
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.addresses import check_free
-from scaar.runtime.channel_security import read_channel_credentials
-from scaar.runtime.health import wait_until_serving
 from scaar.runtime.settings import ProcessSettings
 
-READY_TIMEOUT_S = 60.0
 # Seconds for a service to exit, beyond the grace period of its settings.
 STOP_MARGIN_S = 5.0
 HIGHEST_PORT = 65_535
-_POLL_S = 0.1
 _OPTIONS = {each: f"{each.value}-port" for each in HTTP_PORTS}
 # Callers start after the services that they call, and stop before them.
 _ORDER = (
@@ -168,6 +165,7 @@ async def _up(
     documents: of_documents.UpDocuments | None,
 ) -> None:
     console = Console(stderr=True)
+    note = partial(console.print, soft_wrap=True)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     # Stop the services when the terminal is closed, too.
@@ -185,7 +183,8 @@ async def _up(
                 names = [name for name in group if name in addresses]
                 for name in names:
                     processes[name] = await _start(name, addresses)
-                ready = asyncio.create_task(_until_ready(names, addresses, processes))
+                started = {name: addresses[name] for name in names}
+                ready = asyncio.create_task(until_ready(started, processes, note))
                 await asyncio.wait({ready, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 if stopped.done():
                     ready.cancel()
@@ -236,46 +235,6 @@ async def _start(name: ServiceName, addresses: dict[ServiceName, str]) -> Proces
     return await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.PIPE, start_new_session=True
     )
-
-
-async def _until_ready(
-    names: Iterable[ServiceName],
-    addresses: dict[ServiceName, str],
-    processes: dict[ServiceName, Process],
-) -> None:
-    async def ready(name: ServiceName) -> None:
-        waiting = asyncio.create_task(_until_serving(name, addresses[name]))
-        ended = asyncio.create_task(processes[name].wait())
-        await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
-        if not waiting.done():
-            waiting.cancel()
-            raise BackendUnavailable(
-                f"{name} did not start on {addresses[name]}; its error is above"
-            )
-        ended.cancel()
-        await waiting
-
-    await asyncio.gather(*(ready(name) for name in names))
-
-
-async def _until_serving(name: ServiceName, address: str) -> None:
-    if name not in HTTP_PORTS:
-        await wait_until_serving(
-            f"dns:///{address}",
-            full_name(name),
-            timeout_s=READY_TIMEOUT_S,
-            credentials=read_channel_credentials(),
-        )
-        return
-    host, _, port = address.rpartition(":")
-    async with asyncio.timeout(READY_TIMEOUT_S):
-        # A service of HTTP opens its port once it serves.
-        while True:
-            with suppress(OSError):
-                _, writer = await asyncio.open_connection(host, int(port))
-                writer.close()
-                return
-            await asyncio.sleep(_POLL_S)
 
 
 async def _first_to_end(processes: dict[ServiceName, Process]) -> ServiceName:
