@@ -10,6 +10,9 @@ from pydantic import SecretStr
 
 from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import read_every, settings_class
+from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.policies.requirements import needs_scorer
+from scaar.core.types import PolicyRequest
 from scaar.runtime.channel_security import ChannelSecurity
 from scaar.runtime.config_file import ConfigFile
 from scaar.runtime.settings import Settings, variable_of
@@ -247,6 +250,36 @@ def test_vllm_takes_the_place_of_tgi(monkeypatch: pytest.MonkeyPatch) -> None:
     config = ConfigFile.read(DEPLOY / "examples" / "production.yaml")
     settings = read_every(config)[ServiceName.GENERATOR]
     assert (settings.engine, settings.url) == ("openai", "http://vllm:8080")  # type: ignore[attr-defined]
+
+
+def test_a_gguf_file_takes_the_place_of_the_labs_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (DEPLOY / "compose.llama-cpp.yaml").read_text()
+    over = interpolated(yaml.load(text, Overriding))
+    services = over["services"]
+    assert services.pop("tgi-lab", "kept") is None
+    model, generator = services.pop("model-lab"), services.pop("generator-lab")
+    orchestrator = services.pop("orchestrator-lab")
+    assert not services
+    assert over["volumes"].keys().isdisjoint(FILE["volumes"])
+    contained = SERVICES["index-lab"]
+    own = {"image", "command", "volumes", "mem_limit", "depends_on"}
+    assert model.keys() | {"depends_on"} == contained.keys() | {"volumes"}
+    assert {key: model[key] for key in model.keys() - own} == {
+        key: contained[key] for key in model.keys() - own
+    }
+    assert model["image"] == SERVICES["generator-lab"]["image"]
+    assert generator["volumes"] == model["volumes"]
+    assert generator["depends_on"] == {"model-lab": {"condition": "service_completed_successfully"}}
+    for variable in environment("generator-lab").keys() & generator["environment"].keys():
+        if not variable.endswith(("ENGINE", "MODEL")):
+            assert generator["environment"][variable] == environment("generator-lab")[variable]
+    for variable, value in {**generator["environment"], **orchestrator["environment"]}.items():
+        monkeypatch.setenv(variable, value)
+    settings = read_every(None)[ServiceName.GENERATOR]
+    assert settings.engine == "llama_cpp"  # type: ignore[attr-defined]
+    assert model["command"][2] == settings.model  # type: ignore[attr-defined]
+    policy = read_every(None)[ServiceName.ORCHESTRATOR].default_policy  # type: ignore[attr-defined]
+    assert not needs_scorer(TunedPolicies(()).resolve(PolicyRequest(policy)))
 
 
 @pytest.mark.parametrize("profile", ["lab", "production"])
