@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from scaar.core.errors import BackendUnavailable, DataCorrupt, ScaarError, StreamIncomplete
+from scaar.core.errors import (
+    BackendUnavailable,
+    DataCorrupt,
+    NotFound,
+    ScaarError,
+    StreamIncomplete,
+)
 from scaar.core.types import GenerateRequest, GenerationEnd, Token
 from scaar.generator.engines.llama_cpp import LlamaCppGenerator, open_llama_cpp_generator
 from scaar.generator.engines.llama_cpp_server import supervisor as supervision
@@ -129,6 +135,20 @@ async def test_a_server_that_ends_again_and_again_is_one_error(
         for call in (write(generator), generator.describe_model()):
             with pytest.raises(BackendUnavailable, match=r"5 times .* SIGKILL.* free memory"):
                 await call
+
+
+async def test_a_server_whose_file_was_deleted_is_one_error(
+    lab_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervision, "FIRST_PAUSE_S", 0.001)
+    file = tmp_path / "copy.gguf"
+    shutil.copy(lab_gguf, file)
+    async with opened(file) as generator:
+        file.unlink()
+        os.kill(pid_of(generator), signal.SIGKILL)
+        await until(lambda: generator.supervisor.failure is not None)
+        with pytest.raises(NotFound, match=r"copy\.gguf cannot be read any more"):
+            await write(generator)
 
 
 @pytest.mark.parametrize("moment", ["loading", "loaded"])

@@ -121,16 +121,23 @@ async def start_server(parameters: ServerParameters) -> ServerProcess:
     """Start a process. The key goes through its standard input, and nothing into its arguments.
 
     The process ends when this one does, since then its standard input closes.
+
+    Raises:
+        BackendUnavailable: the system starts no further process.
     """
-    process = await asyncio.create_subprocess_exec(
-        *_COMMAND,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-        env=environment_of(os.environ),
-        # Ctrl-C in a terminal must not end it before the answers that it writes.
-        start_new_session=True,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *_COMMAND,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment_of(os.environ),
+            # Ctrl-C in a terminal must not end it before the answers that it writes.
+            start_new_session=True,
+        )
+    except OSError as error:
+        text = f"the process of llama.cpp's server cannot be started: {error.strerror}"
+        raise BackendUnavailable(text) from error
     server = ServerProcess(process, Path(parameters.path).name)
     assert process.stdin is not None
     with suppress(ConnectionError):

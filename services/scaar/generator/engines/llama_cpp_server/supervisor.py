@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from scaar.core.errors import BackendUnavailable, DataCorrupt, ScaarError
+from scaar.core.errors import BackendUnavailable, DataCorrupt, NotFound, ScaarError
 from scaar.generator.engines.llama_cpp_server.parameters import ServerParameters
 from scaar.generator.engines.llama_cpp_server.process import ServerProcess, start_server
 from scaar.generator.engines.llama_cpp_server.sizes import (
@@ -79,13 +79,11 @@ class ServerSupervisor:
         """Start the server and wait until the model is loaded.
 
         Raises:
+            NotFound: the model's file cannot be read any more.
             DataCorrupt: the model cannot be loaded, or its file was replaced since the first start.
             BackendUnavailable: there is not enough memory, or the server does not start.
         """
-        if _identity(self._model.path) != self._file:
-            raise DataCorrupt(
-                f"{self._model.path.name} was replaced while it was in use: restart this process"
-            )
+        self._check_file()
         self._check_memory()
         self._key = secrets.token_urlsafe(32)
         parameters = ServerParameters(
@@ -147,6 +145,16 @@ class ServerSupervisor:
         self._server, self.failure = server, failure
         self._changed.set()
         self._changed = asyncio.Event()
+
+    def _check_file(self) -> None:
+        path = self._model.path
+        try:
+            found = _identity(path)
+        except OSError as error:
+            text = f"{path} cannot be read any more ({error.strerror}): put the same file back"
+            raise NotFound(f"{text}, or restart this process with another model") from error
+        if found != self._file:
+            raise DataCorrupt(f"{path.name} was replaced while it was in use: restart this process")
 
     def _check_memory(self) -> None:
         free = available_memory()
