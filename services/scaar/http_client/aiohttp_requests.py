@@ -15,9 +15,9 @@ from scaar.http_client import KEPT_S
 class HttpRequests:
     """Requests over kept connections.
 
-    A server may close an idle connection at the moment at which the next request is sent. Such a
-    request, which got no byte of a response, is sent once more, over a connection of its own. So
-    requests must not change anything on the server.
+    A server may close an idle connection at the moment at which the next request is sent. A request
+    on a reused connection that ends before the headers of a response are complete is sent once
+    more, over a connection of its own. So requests must not change anything on the server.
     """
 
     def __init__(self, kept: aiohttp.ClientSession, fresh: aiohttp.ClientSession) -> None:

@@ -108,8 +108,9 @@ async def test_a_request_on_its_own_connection_is_not_sent_again(post: Post) -> 
         assert counts == [1]
 
 
-async def test_a_request_is_sent_at_most_twice(post: Post) -> None:
-    async with breaking(WHOLE, b"", once=True) as (url, counts):
+@pytest.mark.parametrize("received", [b"", WHOLE[:24]])
+async def test_a_request_is_sent_at_most_twice(post: Post, received: bytes) -> None:
+    async with breaking(WHOLE, received, once=True) as (url, counts):
         await post(url, b"body")
         with pytest.raises(FAILURES):
             await post(url, b"body")
