@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scaar.core.errors import ScaarError
 from scaar.core.loop.loop import Ports
 from scaar.core.ports import ContributionScorer, Retriever
 from scaar.core.text.english import other_language
@@ -29,11 +30,17 @@ class LanguageWarning:
         """Whether contributions have been computed, so that the language matters."""
 
     async def check(self, what: str, text: str) -> None:
-        """Warn if the text is in another language; later texts are not read."""
+        """Warn if the text is in another language; later texts are not read.
+
+        A scorer that cannot be described now fails no answer.
+        """
         if self._done or not self.scores or not (evidence := other_language(text)):
             return
+        try:
+            described = await self._scorer.describe_model()
+        except ScaarError:
+            return  # the next text is checked
         self._done = True
-        described = await self._scorer.describe_model()
         if described.text_kind == _ENGLISH:
             _LOGGER.warning(
                 "scorer %s is for English, and the %s may not be: %s; contributions and thresholds "

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from scaar.compose.language_warning import with_language_warning
+from scaar.core.errors import BackendUnavailable
 from scaar.core.loop.loop import Ports
 from scaar.core.types import Passage, RetrieveRequest, ScorerDescription, ScoreRequest
 from scaar.query_builder.factory import open_query_builder
@@ -41,6 +42,26 @@ async def test_the_first_foreign_passages_are_warned_of_once(
     (warning,) = caplog.messages
     assert "is for English, and the passages may not be: 0 of 40 words are" in warning
     assert caplog.records[0].levelno == logging.WARNING
+
+
+class UnavailableOnce(EnglishScorer):
+    described = False
+
+    async def describe_model(self) -> ScorerDescription:
+        if self.described:
+            return await super().describe_model()
+        self.described = True
+        raise BackendUnavailable("the scorer is restarting")
+
+
+async def test_a_scorer_that_is_not_described_fails_no_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ports = await ports_over(UnavailableOnce(lambda request: (0.1,)))
+    request = ScoreRequest("映画の監督は誰ですか、教えて", ("X",))
+    for warnings in (0, 1, 1):
+        assert await ports.scorer.score_contributions([request]) == ((0.1,),)
+        assert len(caplog.messages) == warnings
 
 
 async def test_a_scorer_of_another_kind_warns_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
