@@ -44,7 +44,7 @@ class ResendingClient(httpx2.AsyncClient):
 
 @dataclass(slots=True)
 class _Call:
-    """A request: whether a connection was opened for it, and whether it got a response's headers."""
+    """A request: whether a connection was opened for it, and whether a response has headers."""
 
     connected: bool = False
     answered: bool = False

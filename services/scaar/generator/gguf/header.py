@@ -19,9 +19,9 @@ MAX_TENSORS = 100_000
 MAX_ELEMENTS = 8_000_000
 """Maximum number of elements of all arrays together; a vocabulary of 262,144 tokens has 1.3 million
 in its tokens, types, scores and merges."""
-MAX_KEY_BYTES = 1_000
-MAX_TEXT_BYTES = 1_000_000
-"""Maximum length of a text, such as a chat template."""
+MAX_TEXT_BYTES = 32_000_000
+"""Maximum length of all texts together that are no elements of arrays: keys, and values such as the
+chat template or, in some files, the whole tokenizer as JSON."""
 
 _MAGIC, _VERSIONS = b"GGUF", (2, 3)
 _TEXT, _ARRAY = 8, 9
@@ -70,6 +70,7 @@ class _Reader:
         self._path = path
         self._at = 0
         self._elements = 0
+        self._text_bytes = 0
 
     def header(self) -> GgufHeader:
         if self._content[:4] != _MAGIC:
@@ -89,7 +90,7 @@ class _Reader:
         entries: dict[str, Value] = {}
         lengths: dict[str, int] = {}
         for _ in range(number):
-            key, kind = self._text(MAX_KEY_BYTES), int(self._number("<I"))
+            key, kind = self._text(), int(self._number("<I"))
             if kind != _ARRAY:
                 entries[key] = self._value(kind)
                 continue
@@ -101,7 +102,7 @@ class _Reader:
 
     def _value(self, kind: int) -> Value:
         if kind == _TEXT:
-            return self._text(MAX_TEXT_BYTES)
+            return self._text()
         if kind not in _NUMBERS:
             raise self._damaged(f"an entry of the unknown type {kind}")
         return self._number(_NUMBERS[kind])
@@ -152,11 +153,12 @@ class _Reader:
         number: int | float | bool = struct.unpack_from(form, self._content, start)[0]
         return number
 
-    def _text(self, limit: int) -> str:
+    def _text(self) -> str:
         length = int(self._number("<Q"))
         start = self._take(length)
-        if length > limit:
-            raise self._damaged(f"a text of {length:,} bytes, more than {limit:,}")
+        self._text_bytes += length
+        if self._text_bytes > MAX_TEXT_BYTES:
+            raise self._damaged(f"texts of more than {MAX_TEXT_BYTES:,} bytes")
         return self._content[start : self._at].decode(errors="replace")
 
     def _take(self, length: int) -> int:

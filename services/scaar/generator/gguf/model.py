@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scaar.core.errors import DataCorrupt
+from scaar.core.text.one_line import one_line
 from scaar.generator.gguf.header import GgufHeader, Value, read_header
 from scaar.generator.gguf.quantisations import QUANTISATIONS
 
 _LONGEST_NAME = 120
+_LONGEST_WORD = 40
 _ENCODERS = frozenset(
     {"bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3"}
     | {"neo-bert", "eurobert", "gemma-embedding", "t5encoder", "clip"}
@@ -64,7 +66,7 @@ def read_model(path: Path) -> GgufModel:
         path=path,
         file_bytes=path.stat().st_size,
         architecture=architecture,
-        own_name=_name(entries.get("general.name")) or path.stem,
+        own_name=one_line(str(entries.get("general.name", "")), length=_LONGEST_NAME) or path.stem,
         quantisation=_quantisation(entries.get("general.file_type")),
         context_length=sizes.number("context_length"),
         layers=layers,
@@ -79,7 +81,7 @@ def read_model(path: Path) -> GgufModel:
 def _check_kind(path: Path, header: GgufHeader, architecture: str) -> None:
     kind = header.entries.get("general.type", "model")
     if kind != "model" or architecture in _ENCODERS:
-        what = architecture if kind == "model" else str(kind)[:40]
+        what = architecture if kind == "model" else one_line(str(kind), length=_LONGEST_WORD)
         raise DataCorrupt(
             f"{path} contains no language model but a {what}: set SCAAR_GENERATOR_MODEL to a model "
             "that writes texts"
@@ -112,7 +114,7 @@ class _Sizes:
         """
         value = self._header.entries.get(f"{self._architecture}.{name}")
         if not _is_size(value):
-            key = f"{self._architecture[:40]}.{name}"
+            key = f"{one_line(self._architecture, length=_LONGEST_WORD)}.{name}"
             raise DataCorrupt(f"{self._path} lacks {key}: download or copy it again")
         return value  # type: ignore[return-value]
 
@@ -145,11 +147,6 @@ def _quantisation(file_type: Value | None) -> str:
         return ""
     # The highest bit says that the type was guessed from the tensors.
     return QUANTISATIONS.get(file_type & ~1024, "")
-
-
-def _name(value: Value | None) -> str:
-    text = "".join(each for each in str(value or "") if each.isprintable())
-    return " ".join(text.split())[:_LONGEST_NAME].strip()
 
 
 def _text(value: Value | None) -> str | None:

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, DataCorrupt, ScaarError
+from scaar.core.text.one_line import one_line
 from scaar.generator.engines.llama_cpp_server.environment import environment_of
 from scaar.generator.engines.llama_cpp_server.parameters import ServerParameters
 
@@ -88,7 +89,7 @@ class ServerProcess:
     async def _keep_log(self) -> None:
         assert self._process.stderr is not None
         while line := await _line(self._process.stderr):
-            self._log.append(line.decode(errors="replace").rstrip()[:_LINE_CHARACTERS])
+            self._log.append(one_line(line.decode(errors="replace"), length=_LINE_CHARACTERS))
 
     def _unloaded(self) -> ScaarError:
         status = self._process.returncode or 0
