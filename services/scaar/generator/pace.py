@@ -6,19 +6,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from scaar.core.ports import Generator
-from scaar.core.types import (
-    AttendRequest,
-    Attention,
-    GenerateRequest,
-    GenerationEvent,
-    LogprobsRequest,
-    ModelDescription,
-    TextLogprobs,
-    Token,
-)
+from scaar.core.types import GenerateRequest, GenerationEvent, Token
+from scaar.core.wrapped_generator import WrappedGenerator
 
 
-class PacedGenerator:
+class PacedGenerator(WrappedGenerator):
     """A generator whose tokens are at least ``interval_s`` apart.
 
     The interval applies to each generation separately. While a generation waits, the wrapped
@@ -33,7 +25,7 @@ class PacedGenerator:
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._interval_s = interval_s
         self._now = now
         self._sleep = sleep
@@ -48,15 +40,3 @@ class PacedGenerator:
                         await self._sleep(left)
                     due = self._now() + self._interval_s
                 yield event
-
-    async def attend(self, request: AttendRequest) -> Attention:
-        return await self._generator.attend(request)
-
-    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
-        return await self._generator.compute_logprobs(request)
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
-
-    async def describe_model(self) -> ModelDescription:
-        return await self._generator.describe_model()

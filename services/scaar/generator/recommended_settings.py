@@ -1,8 +1,7 @@
 """Policy settings recommended for a model by the service's settings, for any engine."""
 
 import math
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -10,16 +9,8 @@ from scaar.core.errors import InvalidRequest, Violation
 from scaar.core.policies.checks import check_recommended
 from scaar.core.policies.settings import RECOMMENDED, SETTINGS
 from scaar.core.ports import Generator
-from scaar.core.types import (
-    AttendRequest,
-    Attention,
-    GenerateRequest,
-    GenerationEvent,
-    LogprobsRequest,
-    ModelDescription,
-    RecommendedSettings,
-    TextLogprobs,
-)
+from scaar.core.types import ModelDescription, RecommendedSettings
+from scaar.core.wrapped_generator import WrappedGenerator
 
 
 def recommended_of(policies: Mapping[str, Mapping[str, float]]) -> tuple[RecommendedSettings, ...]:
@@ -53,30 +44,15 @@ def _one(
     return settings, [*wrong, *check_recommended(settings)]
 
 
-class RecommendingGenerator:
+class RecommendingGenerator(WrappedGenerator):
     """A generator whose model description has these recommendations over the model's own.
 
     Other recommendations of the model are unchanged.
     """
 
     def __init__(self, generator: Generator, recommended: Sequence[RecommendedSettings]) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._recommended = recommended
-
-    async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
-        """Yield the events of the wrapped generator."""
-        async with aclosing(self._generator.generate(request)) as events:
-            async for event in events:
-                yield event
-
-    async def attend(self, request: AttendRequest) -> Attention:
-        return await self._generator.attend(request)
-
-    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
-        return await self._generator.compute_logprobs(request)
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
 
     async def describe_model(self) -> ModelDescription:
         model = await self._generator.describe_model()

@@ -11,19 +11,16 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from scaar.core.calls.context import current_call
 from scaar.core.ports import Generator
 from scaar.core.types import (
-    AttendRequest,
-    Attention,
     GenerateRequest,
     GenerationEnd,
     GenerationEvent,
     GenerationStart,
-    LogprobsRequest,
     Message,
     MessageRole,
     ModelDescription,
-    TextLogprobs,
     Token,
 )
+from scaar.core.wrapped_generator import WrappedGenerator
 from scaar.telemetry import gen_ai
 from scaar.telemetry.answers import failure_of
 from scaar.telemetry.tracing import REQUEST_ID, parent_of
@@ -31,7 +28,7 @@ from scaar.telemetry.tracing import REQUEST_ID, parent_of
 _Attributes = dict[str, str | int | float | tuple[str, ...]]
 
 
-class TracedGenerator:
+class TracedGenerator(WrappedGenerator):
     """A :class:`~scaar.core.ports.Generator` that records each generation of another one as a span.
 
     The span is a child of the current call's; outside of a traced call there is none. Prompt and
@@ -46,7 +43,7 @@ class TracedGenerator:
         content: bool,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._tracer = tracer
         self._content = content
         self._clock_ns = clock_ns
@@ -76,15 +73,6 @@ class TracedGenerator:
                 span.set_status(Status(StatusCode.ERROR, failure_of(failure)))
             span.set_attributes(generation.attributes())
             span.end(self._clock_ns())
-
-    async def attend(self, request: AttendRequest) -> Attention:
-        return await self._generator.attend(request)
-
-    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
-        return await self._generator.compute_logprobs(request)
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
 
     async def describe_model(self) -> ModelDescription:
         self._model = await self._generator.describe_model()

@@ -24,13 +24,14 @@ from scaar.core.types import (
     ScoreRequest,
     TextLogprobs,
 )
+from scaar.core.wrapped_generator import WrappedGenerator
 
 
-class BreakerGenerator:
+class BreakerGenerator(WrappedGenerator):
     """A generator. A generation succeeds with its first event, and fails if it breaks off."""
 
     def __init__(self, generator: Generator, breaker: Breaker, share_s: float) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._breaker = breaker
         self._share_s = share_s
 
@@ -49,9 +50,6 @@ class BreakerGenerator:
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         with self._breaker.calling(share_s=self._share_s):
             return await self._generator.compute_logprobs(request)
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
 
     async def describe_model(self) -> ModelDescription:
         with self._breaker.calling(share_s=self._share_s, describing=True):

@@ -32,9 +32,9 @@ from scaar.core.types import (
     GenerateRequest,
     GenerationEvent,
     LogprobsRequest,
-    ModelDescription,
     TextLogprobs,
 )
+from scaar.core.wrapped_generator import WrappedGenerator
 
 _DECREASE = 0.9
 _WEIGHT = 0.1
@@ -285,11 +285,11 @@ class AnswerPlace:
                 return
 
 
-class _PlacedGenerator:
+class _PlacedGenerator(WrappedGenerator):
     """A generator whose refused calls are repeated by the place of an answer."""
 
     def __init__(self, generator: Generator, place: AnswerPlace) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._place = place
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
@@ -307,12 +307,6 @@ class _PlacedGenerator:
 
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         return await self._place.repeated(lambda: self._generator.compute_logprobs(request))
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
-
-    async def describe_model(self) -> ModelDescription:
-        return await self._generator.describe_model()
 
     async def _begin(
         self, request: GenerateRequest

@@ -7,16 +7,8 @@ from dataclasses import replace
 from scaar.core.errors import ScaarError
 from scaar.core.loop.budget import deadline_in
 from scaar.core.ports import Generator
-from scaar.core.types import (
-    AttendRequest,
-    Attention,
-    Capability,
-    GenerateRequest,
-    GenerationEvent,
-    LogprobsRequest,
-    ModelDescription,
-    TextLogprobs,
-)
+from scaar.core.types import Capability, GenerateRequest, GenerationEvent, ModelDescription
+from scaar.core.wrapped_generator import WrappedGenerator
 
 _RELEASE_S = 2.0
 """Maximum time to release an answer, in seconds; the engine frees an idle slot by itself."""
@@ -41,14 +33,14 @@ async def open_answer_generator(
             await generator.release_answer(answer_id)
 
 
-class _AnswerGenerator:
+class _AnswerGenerator(WrappedGenerator):
     """A generator whose greedy generations belong to an answer.
 
     Samples belong to none: they do not continue one another, so they need no slot.
     """
 
     def __init__(self, generator: Generator, answer_id: str) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._answer_id = answer_id
 
     async def generate(self, request: GenerateRequest) -> AsyncGenerator[GenerationEvent, None]:
@@ -57,15 +49,3 @@ class _AnswerGenerator:
         async with aclosing(self._generator.generate(request)) as events:
             async for event in events:
                 yield event
-
-    async def attend(self, request: AttendRequest) -> Attention:
-        return await self._generator.attend(request)
-
-    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
-        return await self._generator.compute_logprobs(request)
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
-
-    async def describe_model(self) -> ModelDescription:
-        return await self._generator.describe_model()

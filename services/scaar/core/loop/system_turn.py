@@ -12,14 +12,14 @@ from scaar.core.types import (
     GenerateRequest,
     GenerationEvent,
     LogprobsRequest,
-    ModelDescription,
     TextLogprobs,
 )
+from scaar.core.wrapped_generator import WrappedGenerator
 
 _Request = TypeVar("_Request", GenerateRequest, LogprobsRequest, AttendRequest)
 
 
-class SystemTurnGenerator:
+class SystemTurnGenerator(WrappedGenerator):
     """A generator whose requests have the text of the system apart from the prompt.
 
     ``opening`` is the start of the prompts that the text belongs to, the text itself with what
@@ -27,7 +27,7 @@ class SystemTurnGenerator:
     """
 
     def __init__(self, generator: Generator, system: str, *, opening: str) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._system = system
         self._opening = opening
 
@@ -41,12 +41,6 @@ class SystemTurnGenerator:
 
     async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
         return await self._generator.compute_logprobs(self._apart(request))
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
-
-    async def describe_model(self) -> ModelDescription:
-        return await self._generator.describe_model()
 
     def _apart(self, request: _Request) -> _Request:
         if not request.prompt.startswith(self._opening):

@@ -12,23 +12,14 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from scaar.core.ports import Generator
-from scaar.core.types import (
-    AttendRequest,
-    Attention,
-    GenerateRequest,
-    GenerationEvent,
-    GenerationProgress,
-    LogprobsRequest,
-    ModelDescription,
-    TextLogprobs,
-    is_last,
-)
+from scaar.core.types import GenerateRequest, GenerationEvent, GenerationProgress, is_last
+from scaar.core.wrapped_generator import WrappedGenerator
 
 MAX_CACHED = 2_000
 """Maximum number of cached generations; the least recently used one is evicted."""
 
 
-class CachedGenerator:
+class CachedGenerator(WrappedGenerator):
     """A :class:`Generator` that caches the generations of a deterministic generator.
 
     Samples without a seed, which differ with every call, are not cached. A generation that its
@@ -37,7 +28,7 @@ class CachedGenerator:
     """
 
     def __init__(self, generator: Generator, *, max_cached: int = MAX_CACHED) -> None:
-        self._generator = generator
+        super().__init__(generator)
         self._max_cached = max_cached
         self._cached: OrderedDict[GenerateRequest, tuple[GenerationEvent, ...]] = OrderedDict()
 
@@ -59,18 +50,6 @@ class CachedGenerator:
                         yield event
         finally:
             self._store(key, tuple(made))
-
-    async def attend(self, request: AttendRequest) -> Attention:
-        return await self._generator.attend(request)
-
-    async def compute_logprobs(self, request: LogprobsRequest) -> TextLogprobs:
-        return await self._generator.compute_logprobs(request)
-
-    async def release_answer(self, answer_id: str) -> None:
-        await self._generator.release_answer(answer_id)
-
-    async def describe_model(self) -> ModelDescription:
-        return await self._generator.describe_model()
 
     def _known(self, request: GenerateRequest) -> tuple[GenerationEvent, ...]:
         # A generation with attention also serves a request without.
