@@ -35,6 +35,7 @@ from scaar.generator.engines.openai_server.requests import OpenAiCalls
 from scaar.generator.engines.served.prompt_text import read_prompt_text
 from scaar.generator.gguf.model import GgufModel, read_model
 from scaar.generator.settings import GeneratorSettings
+from scaar.model_store.catalogue import DEFAULT_MODEL
 
 _OTHER_CONNECTIONS = 4
 """Connections beside those of generations, for descriptions."""
@@ -55,7 +56,8 @@ async def open_llama_cpp_generator(
         text = "engine llama_cpp needs xllamacpp: install scaar[llama-cpp]"
         raise CapabilityMissing(text, engine="llama_cpp")
     if settings.model is None:
-        raise NotFound("no language model is set: set SCAAR_GENERATOR_MODEL to a GGUF file")
+        get = f"run scaar models get {DEFAULT_MODEL} and set SCAAR_GENERATOR_MODEL to this name"
+        raise NotFound(f"no language model is set: {get}, or set it to a GGUF file")
     path = Path(settings.model)
     model = await asyncio.to_thread(read_model, path)
     configured = await read_prompt_text(settings)
