@@ -82,7 +82,7 @@ test-embedded: $(EMBEDDED)/.test ## run the client and the embedded engines with
 	  contract/test_bm25s_retriever.py lab_models/test_generator_onnx.py lab_models/test_generator.py \
 	  lab_models/test_scorer.py lab_models/test_ask.py)
 
-test-transformers: $(TRANSFORMERS)/.test $(TRANSFORMERS_5)/.test ## compare the lab models and an English encoder with transformers 4, the tokenizers also with 5 (6 GB to install; LONG=no: two minutes less)
+test-transformers: $(TRANSFORMERS)/.test $(TRANSFORMERS_5)/.test ## compare the lab models and an English encoder with transformers 4, the tokenizers also with 5 (6 GB to install; LONG=no: eight minutes less)
 	@$(TRANSFORMERS)/bin/python deploy/english_model.py
 	@$(TRANSFORMERS_5)/bin/python -m pytest integration_tests/transformers/test_tokenizers.py
 	@$(TRANSFORMERS)/bin/python -m pytest -m "$(SELECTED)" integration_tests/transformers

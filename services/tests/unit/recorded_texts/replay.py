@@ -58,10 +58,36 @@ class RecordedText:
             skipped = max(0, skipped - len(text))
 
 
+_WORDS = " ".join(f"word{number}" for number in range(2_000))
+ODD_TEXTS = (
+    RecordedText("nothing", ()),
+    RecordedText("white space", ((" \n\n\t", -1.0), ("\n", -0.1))),
+    RecordedText("2,000 words", tuple((f" {word}", -0.2) for word in _WORDS.split())),
+    RecordedText("600 words in one token", ((" " + " ".join(_WORDS.split()[:600]), -0.2),)),
+    RecordedText("40,000 characters", (("x" * 40_000, -0.2), (" end.", -3.0))),
+    RecordedText("40,000 characters in tokens", (("x" * 500, -0.2),) * 80),
+    RecordedText("9,000 characters and words", ((f" {'x' * 9_000} and so on.", -3.0),)),
+    RecordedText("4,000 ideographs", (("漢字" * 8, -3.0),) * 250),
+    RecordedText(
+        "control characters", (("\x00\x01 A\x00b\x1b[31m.", -3.0), (" C\x85\u2028d.", -3.0))
+    ),
+    RecordedText("surrogates", ((" A\ud83d", -3.0), ("\ude00 b\udfff.", -3.0), (" C.", -3.0))),
+    RecordedText("combining marks", ((" a" + "\u0301" * 5_000 + ".", -3.0),)),
+    RecordedText("unknown probabilities", ((" A b.", None), (" C d.", -3.0))),
+    RecordedText("marks", ((" ... ?! --- |||", -3.0), ("\n|---|---|\n```\n***\n", -3.0))),
+)
+"""Texts that no model has written, and that none can rule out."""
+
+
 def recorded_texts() -> list[RecordedText]:
     """Return the texts. Each record has the name of its model and the SHA-256 of the GGUF file."""
     lines = gzip.decompress(_RECORDS.read_bytes()).decode().splitlines()
     return [_recorded(json.loads(line)) for line in lines]
+
+
+def of_every_kind(recorded: Sequence[RecordedText]) -> list[RecordedText]:
+    """Return a text of every kind."""
+    return list({each.name.split()[-1]: each for each in recorded}.values())
 
 
 class CheckingRetriever(InMemoryRetriever):

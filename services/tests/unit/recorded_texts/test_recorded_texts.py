@@ -9,32 +9,18 @@ from hypothesis import strategies as st
 from scaar.core.types import AnswerFinished, SentenceAccepted, SentenceJudged
 from scaar.testing.fakes import ScriptedScorer
 
-from .replay import POLICIES, RecordedText, failures, open_lab_scorer, recorded_texts, replay
-
-TEXTS = recorded_texts()
-WORDS = " ".join(f"word{number}" for number in range(2_000))
-ODD = (
-    RecordedText("nothing", ()),
-    RecordedText("white space", ((" \n\n\t", -1.0), ("\n", -0.1))),
-    RecordedText("2,000 words", tuple((f" {word}", -0.2) for word in WORDS.split())),
-    RecordedText("600 words in one token", ((" " + " ".join(WORDS.split()[:600]), -0.2),)),
-    RecordedText("40,000 characters", (("x" * 40_000, -0.2), (" end.", -3.0))),
-    RecordedText("40,000 characters in tokens", (("x" * 500, -0.2),) * 80),
-    RecordedText("9,000 characters and words", ((f" {'x' * 9_000} and so on.", -3.0),)),
-    RecordedText("4,000 ideographs", (("漢字" * 8, -3.0),) * 250),
-    RecordedText(
-        "control characters", (("\x00\x01 A\x00b\x1b[31m.", -3.0), (" C\x85\u2028d.", -3.0))
-    ),
-    RecordedText("surrogates", ((" A\ud83d", -3.0), ("\ude00 b\udfff.", -3.0), (" C.", -3.0))),
-    RecordedText("combining marks", ((" a" + "\u0301" * 5_000 + ".", -3.0),)),
-    RecordedText("unknown probabilities", ((" A b.", None), (" C d.", -3.0))),
-    RecordedText("marks", ((" ... ?! --- |||", -3.0), ("\n|---|---|\n```\n***\n", -3.0))),
+from .replay import (
+    ODD_TEXTS,
+    POLICIES,
+    RecordedText,
+    failures,
+    of_every_kind,
+    open_lab_scorer,
+    recorded_texts,
+    replay,
 )
 
-
-def of_every_kind() -> list[RecordedText]:
-    """A text of every kind."""
-    return list({each.name.split()[-1]: each for each in TEXTS}.values())
+TEXTS = recorded_texts()
 
 
 def test_the_texts_are_500_of_three_models() -> None:
@@ -49,7 +35,7 @@ def test_the_texts_are_500_of_three_models() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 async def test_no_text_of_any_kind_fails_an_answer(policy: str) -> None:
     scorer = ScriptedScorer(lambda request: [0.1] * len(request.words))
-    assert await failures([*TEXTS[::25], *of_every_kind(), *ODD], policy, scorer) == []
+    assert await failures([*TEXTS[::25], *of_every_kind(TEXTS), *ODD_TEXTS], policy, scorer) == []
 
 
 @pytest.mark.slow
@@ -57,14 +43,14 @@ async def test_no_text_of_any_kind_fails_an_answer(policy: str) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 async def test_no_recorded_text_fails_an_answer_with_the_scorer_of_the_lab(policy: str) -> None:
     async with open_lab_scorer() as scorer:
-        assert await failures([*TEXTS, *ODD], policy, scorer) == []
+        assert await failures([*TEXTS, *ODD_TEXTS], policy, scorer) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 async def test_no_text_of_any_kind_fails_with_the_scorer_of_the_lab(policy: str) -> None:
     async with open_lab_scorer() as scorer:
-        assert await failures([*of_every_kind(), *ODD], policy, scorer) == []
+        assert await failures([*of_every_kind(TEXTS), *ODD_TEXTS], policy, scorer) == []
 
 
 pieces = st.lists(
