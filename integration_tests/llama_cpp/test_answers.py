@@ -11,9 +11,9 @@ from reference.servers import as_documented, documented_capabilities
 from scaar.core.errors import PromptTooLong
 from scaar.core.types import GenerateRequest, Token
 from scaar.generator.factory import open_generator
-from scaar.generator.server_probe import probe_server
 from scaar.lab.models import LAB_LM, model_folder
 from scaar.testing.commands import run_scaar
+from scaar.testing.server_probe import probed
 
 from ..servers.lab_answers import POLICIES, different_answers
 from ..servers.llama_cpp.llama_cpp_server import LlamaCppServer
@@ -63,7 +63,7 @@ def test_passages_are_the_tokens_of_the_lab(llama_cpp: LlamaCppServer) -> None:
 async def test_the_capabilities_are_those_of_the_documentation(
     llama_cpp: LlamaCppServer, openai_api: str
 ) -> None:
-    found = await probe_server(settings_for(llama_cpp, openai_api=openai_api))
+    found = await probed(settings_for(llama_cpp, openai_api=openai_api))
     assert documented_capabilities(f"llama.cpp, {openai_api}") == as_documented(found)
 
 

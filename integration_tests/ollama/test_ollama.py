@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from reference.servers import as_documented, documented_capabilities
-from scaar.generator.server_probe import probe_server
 from scaar.generator.settings import GeneratorSettings
+from scaar.testing.server_probe import probed
 
 from ..servers.lab_answers import POLICIES, WITHOUT_LOGPROBS, different_answers
 from ..servers.ollama.ollama_server import CONTEXT, OllamaServer
@@ -38,7 +38,7 @@ async def test_the_capabilities_are_those_of_the_documentation(
     ollama: OllamaServer, openai_api: str
 ) -> None:
     settings = {"engine": "openai", "url": ollama.url, "model": ollama.model}
-    found = await probe_server(
+    found = await probed(
         GeneratorSettings.model_validate(
             {**settings, "prompt_profile": "lab", "openai_api": openai_api, "read_timeout_s": 300}
         )

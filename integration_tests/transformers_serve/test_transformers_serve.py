@@ -9,8 +9,8 @@ import pytest
 from reference.servers import as_documented, documented_capabilities
 from scaar.core.errors import NotFound
 from scaar.generator.engines.openai import open_openai_generator
-from scaar.generator.server_probe import probe_server
 from scaar.generator.settings import GeneratorSettings
+from scaar.testing.server_probe import probed
 
 from ..servers.lab_answers import (
     WITHOUT_LOGPROBS,
@@ -51,7 +51,7 @@ async def test_the_probe_reads_no_more_than_the_first_text(
 async def test_the_capabilities_are_those_of_the_documentation(
     pinned: TransformersServer, openai_api: str
 ) -> None:
-    found = await probe_server(settings_for(pinned.url, openai_api=openai_api))
+    found = await probed(settings_for(pinned.url, openai_api=openai_api))
     documented = documented_capabilities(f"transformers serve, {openai_api}")
     assert documented == as_documented(found)
 

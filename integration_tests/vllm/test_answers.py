@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reference.servers import as_documented, documented_capabilities
-from scaar.generator.server_probe import probe_server
+from scaar.testing.server_probe import probed
 
 from ..servers.lab_answers import POLICIES, different_answers
 from ..servers.vllm.vllm_server import VllmServer
@@ -27,5 +27,5 @@ def test_ten_questions_are_answered_as_by_the_embedded_engine(
 async def test_the_capabilities_are_those_of_the_documentation(
     vllm: VllmServer, openai_api: str
 ) -> None:
-    found = await probe_server(settings_for(vllm, openai_api=openai_api))
+    found = await probed(settings_for(vllm, openai_api=openai_api))
     assert documented_capabilities(f"vLLM, {openai_api}") == as_documented(found)

@@ -129,18 +129,24 @@ async def open_ports(
     *,
     observer: ScorerObserver = UNOBSERVED,
     breakers: Breakers = NO_BREAKERS,
+    opened: Generator | None = None,
 ) -> AsyncIterator[Ports]:
-    """Open the four ports of the loop. The observer receives the events of an embedded scorer."""
+    """Open the four ports of the loop. The observer receives the events of an embedded scorer.
+
+    ``opened`` is a generator that is open, instead of that of the settings.
+    """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
-        yield Ports(
-            generator=await enter(
+        if opened is None:
+            opened = await enter(
                 open_generator(
                     settings.generator_target,
                     timeout_s=MAX_TIMEOUT_S,
                     breakers=breakers,
                 )
-            ),
+            )
+        yield Ports(
+            generator=opened,
             scorer=await enter(
                 open_scorer(
                     settings.scorer_target,

@@ -18,6 +18,26 @@ _EXTRAS = {"onnx": "generator", "llama_cpp": "llama-cpp"}
 async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator]:
     """Open the generator of the settings, with its pace and recommendations, for the block.
 
+    Raises: as :func:`open_engine`.
+    """
+    async with open_engine(settings) as engine:
+        yield with_pace_and_recommendations(engine, settings)
+
+
+def with_pace_and_recommendations(engine: Generator, settings: GeneratorSettings) -> Generator:
+    """Return the generator of the settings over its open engine."""
+    generator = engine
+    if settings.pace_ms:
+        generator = PacedGenerator(generator, settings.pace_ms / 1000)
+    if settings.recommended:
+        generator = RecommendingGenerator(generator, recommended_of(settings.recommended))
+    return generator
+
+
+@asynccontextmanager
+async def open_engine(settings: GeneratorSettings) -> AsyncIterator[Generator]:
+    """Open the engine of the settings for the block.
+
     Raises:
         InvalidRequest: the settings are incompatible.
         NotFound: no model is set, or one of its files is missing.
@@ -29,13 +49,8 @@ async def open_generator(settings: GeneratorSettings) -> AsyncIterator[Generator
     extra = _EXTRAS.get(settings.engine, settings.engine)
     with library_required(f"engine {settings.engine}", extra, engine=settings.engine):
         opening = _open_engine(settings)
-    async with opening as generator:
-        if settings.pace_ms:
-            generator = PacedGenerator(generator, settings.pace_ms / 1000)
-        if settings.recommended:
-            recommended = recommended_of(settings.recommended)
-            generator = RecommendingGenerator(generator, recommended)
-        yield generator
+    async with opening as engine:
+        yield engine
 
 
 def _open_engine(settings: GeneratorSettings) -> AbstractAsyncContextManager[Generator]:

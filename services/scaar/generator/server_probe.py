@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from scaar.core.distributions import library_required
 from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.ports import Generator
 from scaar.core.types import (
@@ -16,7 +15,6 @@ from scaar.core.types import (
     ModelDescription,
     Token,
 )
-from scaar.generator.settings import GeneratorSettings
 
 REQUEST = GenerateRequest("Question: Who wrote the first novel?\nAnswer:", max_tokens=16)
 """A question whose answer has several tokens, from base and chat models."""
@@ -28,33 +26,25 @@ _SEED = 7
 _SAMPLES = 3
 
 
-async def probe_server(settings: GeneratorSettings) -> Mapping[str, str]:
-    """Return the capabilities of the server of ``openai``, ``tgi`` or ``llama_cpp``, by name.
+@runtime_checkable
+class ServerGenerator(Generator, Protocol):
+    """A generator over a model server."""
+
+    async def server_capabilities(self) -> Mapping[str, str]:
+        """Return what the server says of itself, and how its model is prompted, by name."""
+        ...
+
+
+async def probe_server(engine: Generator) -> Mapping[str, str]:
+    """Return the capabilities of the server behind an open engine, by name.
 
     Raises:
         InvalidRequest: the engine has no server.
     """
-    if settings.engine == "openai":
-        with library_required("engine openai", "openai"):
-            from scaar.generator.engines.openai import open_openai_generator
-
-        async with open_openai_generator(settings) as server:
-            return {**await server.server_capabilities(), **await observed_capabilities(server)}
-    if settings.engine == "tgi":
-        with library_required("engine tgi", "tgi"):
-            from scaar.generator.engines.tgi import open_tgi_generator
-
-        async with open_tgi_generator(settings) as tgi:
-            observed = await observed_capabilities(tgi)
-            return {**tgi.prompting(), "kind of server": "tgi", **observed}
-    if settings.engine == "llama_cpp":
-        with library_required("engine llama_cpp", "llama-cpp"):
-            from scaar.generator.engines.llama_cpp import open_llama_cpp_generator
-
-        async with open_llama_cpp_generator(settings) as child:
-            return {**await child.server_capabilities(), **await observed_capabilities(child)}
-    text = f"only engines openai, tgi and llama_cpp have a server to probe, not {settings.engine}"
-    raise InvalidRequest.of("SCAAR_GENERATOR_ENGINE", text)
+    if not isinstance(engine, ServerGenerator):
+        text = "only engines openai, tgi and llama_cpp have a server to probe"
+        raise InvalidRequest.of("SCAAR_GENERATOR_ENGINE", text)
+    return {**await engine.server_capabilities(), **await observed_capabilities(engine)}
 
 
 async def observed_capabilities(generator: Generator) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -39,6 +39,7 @@ from scaar.core.distributions import lab_is_installed, library_required
 from scaar.core.errors import BackendUnavailable, CapabilityMissing, InvalidRequest, ScaarError
 from scaar.core.plurals import counted
 from scaar.core.policies.artefacts import TunedPolicies
+from scaar.core.ports import Generator
 from scaar.core.registry import ExtensionInvalid, Registry, check_groups
 from scaar.core.types import (
     ContinuationKind,
@@ -49,6 +50,7 @@ from scaar.core.types import (
     ScorerDescription,
 )
 from scaar.extensions import registries
+from scaar.generator.factory import open_engine, with_pace_and_recommendations
 from scaar.generator.server_probe import probe_server
 from scaar.generator.settings import GeneratorSettings
 from scaar.orchestrator.settings import OrchestratorSettings
@@ -89,9 +91,7 @@ def doctor(
     Every problem is reported with what to do. The exit status is 1 if there is a problem.
     """
     checks = _Checks()
-    asyncio.run(_examine(checks, target))
-    if probe:
-        asyncio.run(_probe_server(checks))
+    asyncio.run(_examine(checks, target, probe=probe))
     if checks.failed:
         raise typer.Exit(1)
 
@@ -128,7 +128,41 @@ class _Checks:
             self.bad(what, str(error), advice)
 
 
-async def _examine(checks: _Checks, target: str) -> None:
+class _EmbeddedGenerator(AsyncExitStack):
+    """The generator of this process, which the first check that needs it opens for all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._engine: Generator | ScaarError | None = None
+
+    async def engine(self) -> Generator:
+        """Return the engine of the settings.
+
+        Raises:
+            ScaarError: it cannot be opened; the same error every time.
+        """
+        if self._engine is None:
+            try:
+                self._engine = await self.enter_async_context(open_engine(_generator_settings()))
+            except ScaarError as error:
+                self._engine = error
+        if isinstance(self._engine, ScaarError):
+            raise self._engine
+        return self._engine
+
+    async def generator(self) -> Generator:
+        """Return the generator of the settings; see :meth:`engine`."""
+        return with_pace_and_recommendations(await self.engine(), _generator_settings())
+
+
+async def _examine(checks: _Checks, target: str, *, probe: bool) -> None:
+    async with _EmbeddedGenerator() as embedded:
+        await _check_all(checks, target, embedded)
+        if probe:
+            await _probe_server(checks, embedded)
+
+
+async def _check_all(checks: _Checks, target: str, embedded: "_EmbeddedGenerator") -> None:
     checks.good("python", platform.python_version())
     for unknown in unknown_variables(os.environ):
         checks.warning("environment", str(unknown))
@@ -147,11 +181,11 @@ async def _examine(checks: _Checks, target: str) -> None:
             await _check_service(checks, name, where)
     await _check_extensions(checks)
     problems = checks.failed
-    await _check_generator(checks, targets)
+    await _check_generator(checks, targets, embedded)
     known = checks.failed == problems
     if targets[ServiceName.GENERATOR] == EMBEDDED:
         await _offer_servers(checks)
-    await _check_scorer(checks, settings, targets, target, known_model=known)
+    await _check_scorer(checks, settings, targets, target, embedded, known_model=known)
     if targets[ServiceName.RETRIEVER] == EMBEDDED:
         # Invalid settings are reported by the check of the indexes.
         with suppress(InvalidRequest):
@@ -159,7 +193,7 @@ async def _examine(checks: _Checks, target: str) -> None:
         await _check_indexes(checks)
     if target == EMBEDDED:
         await _check_files(checks, orchestrator_files(settings))
-    await _check_tuned_policies(checks, settings, target)
+    await _check_tuned_policies(checks, settings, target, embedded)
 
 
 def _check_home(checks: _Checks, home: Path) -> None:
@@ -181,7 +215,7 @@ async def _check_files(checks: _Checks, files: Iterable[FileCheck]) -> None:
 
 
 async def _check_tuned_policies(
-    checks: _Checks, settings: OrchestratorSettings, target: str
+    checks: _Checks, settings: OrchestratorSettings, target: str, embedded: "_EmbeddedGenerator"
 ) -> None:
     """Check the tuned policies of the target, or of an orchestrator with these settings."""
     found: tuple[PolicyDescription, ...] = ()
@@ -205,7 +239,9 @@ async def _check_tuned_policies(
                     found = await catalog.list_policies()
         elif tuned or not checks.failed:
             files = open_files(settings)
-            async with open_ports(settings) as ports:
+            here = settings.generator_target == EMBEDDED
+            opened = await embedded.generator() if here else None
+            async with open_ports(settings, opened=opened) as ports:
                 loop = build_loop(ports, settings, files=files)
                 found = await build_catalog(ports, loop).list_policies()
     except ScaarError as error:
@@ -299,10 +335,11 @@ async def _check_service(checks: _Checks, name: ServiceName, target: str) -> Non
     await checks.run(name, serving, advice)
 
 
-async def _check_generator(checks: _Checks, targets: dict[ServiceName, str]) -> None:
+async def _check_generator(
+    checks: _Checks, targets: dict[ServiceName, str], embedded: "_EmbeddedGenerator"
+) -> None:
     async def generator() -> str:
-        async with open_generator() as opened:
-            return _model_text(await opened.describe_model())
+        return _model_text(await (await embedded.generator()).describe_model())
 
     async def need() -> str:
         from scaar.generator.engines.llama_cpp_server.need import describe_need
@@ -324,6 +361,7 @@ async def _check_scorer(
     settings: OrchestratorSettings,
     targets: dict[ServiceName, str],
     target: str,
+    embedded_generator: "_EmbeddedGenerator",
     *,
     known_model: bool,
 ) -> None:
@@ -352,7 +390,7 @@ async def _check_scorer(
     mismatch = None
     # What cannot be described is a problem of its own.
     with suppress(ScaarError):
-        mismatch = await _scorer_mismatch(targets, target)
+        mismatch = await _scorer_mismatch(targets, target, embedded_generator)
     if mismatch is not None and settings.allow_scorer_mismatch:
         checks.warning(what, f"{mismatch.problem}, which is allowed")
     elif mismatch is not None:
@@ -361,17 +399,20 @@ async def _check_scorer(
         await checks.run(what, scorer, _model_advice(ServiceName.SCORER))
 
 
-async def _scorer_mismatch(targets: dict[ServiceName, str], target: str) -> Mismatch | None:
+async def _scorer_mismatch(
+    targets: dict[ServiceName, str], target: str, embedded: "_EmbeddedGenerator"
+) -> Mismatch | None:
     """Return how the scorer of the target, or of these targets, does not fit the model."""
     if target != EMBEDDED:
         async with open_catalog(target) as catalog:
             orchestrator = await catalog.describe()
         return scorer_mismatch(orchestrator.model, orchestrator.scorer)
-    async with (
-        open_generator(targets[ServiceName.GENERATOR]) as generator,
-        open_scorer(targets[ServiceName.SCORER]) as scorer,
-    ):
-        model = await generator.describe_model()
+    if targets[ServiceName.GENERATOR] == EMBEDDED:
+        model = await (await embedded.generator()).describe_model()
+    else:
+        async with open_generator(targets[ServiceName.GENERATOR]) as generator:
+            model = await generator.describe_model()
+    async with open_scorer(targets[ServiceName.SCORER]) as scorer:
         return scorer_mismatch(model, await scorer.describe_model())
 
 
@@ -385,7 +426,7 @@ async def _offer_servers(checks: _Checks) -> None:
                 checks.good("model server", f"{server} ({where}); to use it: {server.command()}")
 
 
-async def _probe_server(checks: _Checks) -> None:
+async def _probe_server(checks: _Checks, embedded: "_EmbeddedGenerator") -> None:
     """Print the capabilities of the server of the generator, each in a line."""
     advice = _model_advice(ServiceName.GENERATOR)
     try:
@@ -397,7 +438,7 @@ async def _probe_server(checks: _Checks) -> None:
             )
             checks.warning("generator server", text)
             return
-        for name, found in (await probe_server(settings)).items():
+        for name, found in (await probe_server(await embedded.engine())).items():
             usual = found not in _UNUSUAL and not any(text in found for text in _DIFFERENT)
             (checks.good if usual else checks.warning)(f"generator server, {name}", found)
     except ScaarError as error:

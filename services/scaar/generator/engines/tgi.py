@@ -187,9 +187,9 @@ class TgiGenerator:
             kind=self._prompting.kind.kind,
         )
 
-    def prompting(self) -> Mapping[str, str]:
+    async def server_capabilities(self) -> Mapping[str, str]:
         """Return how the model is prompted, and why, by name."""
-        return self._prompting.report()
+        return {**self._prompting.report(), "kind of server": "tgi"}
 
 
 def _text_of(event: TgiEvent, written: ServedText, top_tokens: int) -> list[Token]:

@@ -3,8 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -12,6 +12,9 @@ from threading import Thread
 
 import pytest
 
+from scaar.core.ports import Generator
+from scaar.generator.factory import open_engine
+from scaar.generator.settings import GeneratorSettings
 from scaar.testing.commands import run_scaar
 from scaar.testing.word_encoder import write_word_encoder
 
@@ -87,6 +90,9 @@ DOCTOR_WITHOUT = """
 import os, sys
 for library in sys.argv[1].split(","):
     sys.modules[library] = None
+from scaar.core.ports import Generator
+from scaar.generator.factory import open_engine
+from scaar.generator.settings import GeneratorSettings
 from scaar.testing.commands import run_scaar
 for variable in sys.argv[2:]:
     name, _, value = variable.partition("=")
@@ -272,3 +278,36 @@ def test_a_setting_with_which_no_question_is_answered_is_a_problem(
     assert ran.status == 1
     assert "✗ answers: " in ran.out
     assert problem in ran.out
+
+
+def test_the_model_is_opened_once_for_all_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = 0
+
+    @asynccontextmanager
+    async def counted(settings: GeneratorSettings) -> AsyncIterator[Generator]:
+        nonlocal opened
+        opened += 1
+        async with open_engine(settings) as engine:
+            yield engine
+
+    monkeypatch.setattr("scaar.cli.serve.doctor.open_engine", counted)
+    ran = run_scaar("doctor", "--probe")
+    assert (ran.status, opened) == (0, 1), ran.out
+    assert "✓ generator model: lab-lm" in ran.out
+    assert "✓ tuned policy " in ran.out
+
+
+def test_a_model_that_cannot_be_opened_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = 0
+
+    def counted(settings: GeneratorSettings) -> AbstractAsyncContextManager[Generator]:
+        nonlocal opened
+        opened += 1
+        return open_engine(settings)
+
+    monkeypatch.setattr("scaar.cli.serve.doctor.open_engine", counted)
+    monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "openai")
+    monkeypatch.setenv("SCAAR_GENERATOR_URL", NOWHERE)
+    ran = run_scaar("doctor", "--probe")
+    assert (ran.status, opened) == (1, 1)
+    assert ran.out.count("✗ generator") == 2

@@ -14,9 +14,9 @@ from scaar.core.types import (
 )
 from scaar.generator.engines.openai import open_openai_generator
 from scaar.generator.engines.tgi_server.prompting import choose_prompting as choose_tgi_prompting
-from scaar.generator.server_probe import probe_server
 from scaar.generator.settings import GeneratorSettings
 from scaar.testing.chat_templates import FAMILIES, Family
+from scaar.testing.server_probe import probed
 
 from . import tgi_servers
 from .openai_servers import settings_of, write
@@ -120,14 +120,14 @@ async def test_settings_override_every_choice(
 
 async def test_completions_without_a_template_are_reported_for_an_instruct_model() -> None:
     async with serving(ScriptedServer(INSTRUCT, "vllm")) as server:
-        found = await probe_server(settings_of(server.url, openai_api="completions"))
+        found = await probed(settings_of(server.url, openai_api="completions"))
     assert found["prompt profile"] == "scaar (for models without a chat template)"
     assert found["chat template"].startswith("missing (the server reports none): set SCAAR_")
 
 
 async def test_the_probe_says_what_was_chosen_and_why() -> None:
     async with serving(ScriptedServer(INSTRUCT, "llamacpp", PROPERTIES)) as server:
-        found = await probe_server(settings_of(server.url))
+        found = await probed(settings_of(server.url))
     assert found["kind"] == f"instruct (the name {INSTRUCT} contains instruct)"
     assert found["API"] == "completions (an instruct model whose template the server reports)"
     assert found["chat template"] == "reported by the server"
@@ -154,7 +154,7 @@ async def test_tgi_without_the_files_of_an_instruct_model_is_reported() -> None:
         await tgi_servers.write(both.generator, prompt="Who?", max_tokens=2)
         (request,) = both.server.generations.accepted
         settings = GeneratorSettings(engine="tgi", url=both.server.url, model_kind="instruct")
-        found = await probe_server(settings)
+        found = await probed(settings)
     assert found["chat template"].startswith("missing (the files of lab-lm are not on this machine")
     assert (request.inputs, described.kind) == ("Who?", ModelKind.INSTRUCT)
     assert described.prompt_profile == "scaar"

@@ -20,6 +20,7 @@ from scaar.lab_servers.openai_failures import Failure
 from scaar.lab_servers.tgi import open_tgi_server
 from scaar.testing.commands import run_scaar
 from scaar.testing.fakes import SCRIPTED_MODEL, ScriptedGenerator
+from scaar.testing.server_probe import probed
 
 from .openai_servers import settings_of
 
@@ -58,7 +59,7 @@ async def test_the_capabilities_of_a_server_are_those_that_generations_show(
     dialect: Any, openai_api: str, fail: list[Failure], expected: tuple[str, ...]
 ) -> None:
     async with open_openai_server(dialect=dialect, fail=fail) as server:
-        found = await probe_server(settings_of(server.url, openai_api=openai_api))
+        found = await probed(settings_of(server.url, openai_api=openai_api))
     names = (
         *("log-probabilities", "with temperature", "most likely tokens", "alignment"),
         *("continuation", "thinking", "prompt tokens", "seed"),
@@ -68,7 +69,7 @@ async def test_the_capabilities_of_a_server_are_those_that_generations_show(
 
 async def test_the_capabilities_of_tgi_are_those_of_the_documentation() -> None:
     async with open_tgi_server() as server:
-        found = await probe_server(GeneratorSettings(engine="tgi", url=server.url))
+        found = await probed(GeneratorSettings(engine="tgi", url=server.url))
     documented = documented_capabilities("TGI (emulated)")
     only_openai = {"alignment", "thinking", "prompt tokens", "context"}
     assert {documented[name] for name in only_openai} == {"-"}
@@ -78,8 +79,8 @@ async def test_the_capabilities_of_tgi_are_those_of_the_documentation() -> None:
 
 async def test_a_context_that_nobody_names_is_marked_as_assumed() -> None:
     async with open_openai_server(dialect="generic") as server:
-        found = await probe_server(settings_of(server.url))
-        named = await probe_server(settings_of(server.url, max_total_tokens=2048))
+        found = await probed(settings_of(server.url))
+        named = await probed(settings_of(server.url, max_total_tokens=2048))
     assert found["context"] == "4096 tokens, assumed: set SCAAR_GENERATOR_MAX_TOTAL_TOKENS"
     assert named["context"] == "2048 tokens"
 
@@ -92,7 +93,7 @@ async def test_a_server_that_lists_no_model_needs_a_name() -> None:
     app.router.add_get("/v1/models", models)
     async with listening(app, "127.0.0.1", 0) as url:
         with pytest.raises(NotFound, match="lists no model; set SCAAR_GENERATOR_MODEL to the name"):
-            await probe_server(settings_of(url))
+            await probed(settings_of(url))
 
 
 SAMPLER = replace(
@@ -181,4 +182,4 @@ async def test_an_engine_without_a_server_is_rejected() -> None:
     with pytest.raises(
         InvalidRequest, match="only engines openai, tgi and llama_cpp have a server to probe"
     ):
-        await probe_server(GeneratorSettings(engine="onnx"))
+        await probe_server(ScriptedGenerator(lambda _: []))
