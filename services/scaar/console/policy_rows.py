@@ -141,6 +141,7 @@ def artefact_table(artefact: ArtefactDescription) -> DataTable:
         ("Digest", Cell(artefact.digest, code=True)),
         ("Starts from", Cell(artefact.policy, href=policy_href(artefact.policy))),
         ("Model", Cell(_with(on.model, on.model_revision), foreign=True)),
+        ("Prompt profile", Cell(on.prompt_profile or "unknown")),
         ("Scorer", Cell(_with(on.scorer, on.scorer_revision) or "none used", foreign=True)),
         ("Index", Cell(_with(on.index, on.index_version) or "none used", foreign=True)),
         ("Labels of drafts", Cell(artefact.label_kind.value)),

@@ -51,11 +51,17 @@ async def tune_threshold(
         run = run_of(evaluation, answerers, progress)
         found = await search_threshold(run, evaluation.out, spec, halves.development, budget=budget)
     policy = evaluation.settings[0].policy
+    (made,) = found.results.evaluation.provenance.values()
     artefact = PolicyArtefact(
         name=name,
         policy=policy.name,
         settings=replace(policy.overrides, theta=found.chosen.theta),
-        tuned_on=await _conditions(evaluation, spec.index, scored=needs_scorer(policy)),
+        tuned_on=await _conditions(
+            evaluation,
+            spec.index,
+            scored=needs_scorer(policy),
+            prompt_profile=made.prompt_profile,
+        ),
         label_kind=LabelKind.NONE,
         development=DevelopmentFigures(len(halves.development), len(found.tried)),
         expected=ExpectedCost(
@@ -66,11 +72,11 @@ async def tune_threshold(
 
 
 async def _conditions(
-    evaluation: EvaluationOptions, index: str, *, scored: bool
+    evaluation: EvaluationOptions, index: str, *, scored: bool, prompt_profile: str
 ) -> TuningConditions:
     target = evaluation.addresses.itself
     if target != EMBEDDED:
         async with open_catalog(target) as catalog:
-            return await conditions_of(catalog, index, scored=scored)
+            return await conditions_of(catalog, index, scored=scored, prompt_profile=prompt_profile)
     async with open_orchestrator() as (_, own):
-        return await conditions_of(own, index, scored=scored)
+        return await conditions_of(own, index, scored=scored, prompt_profile=prompt_profile)

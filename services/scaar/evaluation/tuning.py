@@ -272,8 +272,17 @@ async def _conditions(
 ) -> tuple[TuningConditions, ...]:
     """Return what every sample is tuned on."""
     scored = _scored(candidates)
-    found = [await conditions_of(catalog, each.template.index, scored=scored) for each in samples]
-    return tuple(found)
+    return tuple(
+        [
+            await conditions_of(
+                catalog,
+                each.template.index,
+                scored=scored,
+                prompt_profile=each.template.prompt_profile,
+            )
+            for each in samples
+        ]
+    )
 
 
 def _scored(candidates: Sequence[Candidate]) -> bool:

@@ -1417,8 +1417,8 @@ Global___SettingOrigin: _TypeAlias = SettingOrigin  # noqa: Y015
 
 @_typing.final
 class TuningConditions(_message.Message):
-    """The model, the scorer and the index that a policy was tuned on. Empty fields are unknown, or the
-    policy does not use them.
+    """The model, its prompt profile, the scorer and the index that a policy was tuned on. Empty fields
+    are unknown, or the policy does not use them.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1433,6 +1433,7 @@ class TuningConditions(_message.Message):
     ENCODER_FIELD_NUMBER: _builtins.int
     ENCODER_REVISION_FIELD_NUMBER: _builtins.int
     ANALYSIS_FIELD_NUMBER: _builtins.int
+    PROMPT_PROFILE_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """The name of the language model."""
     model_revision: _builtins.str
@@ -1453,6 +1454,8 @@ class TuningConditions(_message.Message):
     """The revision of the encoder."""
     analysis: _builtins.str
     """The text analysis of the index."""
+    prompt_profile: _builtins.str
+    """The prompt profile of the answers. Without the examples, if they were not the same for all."""
     def __init__(
         self,
         *,
@@ -1466,10 +1469,11 @@ class TuningConditions(_message.Message):
         encoder: _builtins.str = ...,
         encoder_revision: _builtins.str = ...,
         analysis: _builtins.str = ...,
+        prompt_profile: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "index", b"index", "index_engine", b"index_engine", "index_version", b"index_version", "model", b"model", "model_revision", b"model_revision", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "encoder", b"encoder", "encoder_revision", b"encoder_revision", "index", b"index", "index_engine", b"index_engine", "index_version", b"index_version", "model", b"model", "model_revision", b"model_revision", "prompt_profile", b"prompt_profile", "scorer", b"scorer", "scorer_revision", b"scorer_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

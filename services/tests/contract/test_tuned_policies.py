@@ -10,7 +10,7 @@ from scaar.core.errors import InvalidRequest, PolicyMismatch
 from scaar.core.loop.catalog import PortsCatalog
 from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.policies import PRESETS
-from scaar.core.policies.artefacts import TunedPolicies, described_policies
+from scaar.core.policies.artefacts import TunedPolicies, described_policies, mismatches
 from scaar.core.policies.checks import check_policy
 from scaar.core.ports import Answerer, Catalog
 from scaar.core.types import (
@@ -66,6 +66,7 @@ async def conditions() -> TuningConditions:
     return TuningConditions(
         *("scripted", "1", "scripted", "1"),
         *("lab", index.engine, index.version),
+        prompt_profile="lab@1",
     )
 
 
@@ -163,6 +164,10 @@ async def test_an_unknown_name_is_refused_with_the_tuned_ones(transport: str) ->
     [
         ({"model": "other-lm"}, "model: tuned on other-lm, used with scripted"),
         ({"model_revision": "0"}, "model: tuned on scripted, revision 0, used with revision 1"),
+        (
+            {"prompt_profile": "instruct@1"},
+            "prompt profile: tuned on instruct@1, used with lab@1",
+        ),
         ({"index_engine": "faiss"}, "index engine: tuned on faiss, used with in_memory"),
         ({"encoder": "bge"}, "index encoder: tuned on bge, used with none"),
         ({"analysis": "english-1"}, "index analysis: tuned on english-1, used with none"),
@@ -200,6 +205,13 @@ async def test_another_version_of_the_index_is_served_and_reported(transport: st
     assert difference.startswith("index version: tuned on lab 0ld, used with lab ")
     assert listed.artefact is not None
     assert listed.artefact.mismatches == (difference,)
+
+
+def test_other_examples_in_the_prompt_are_only_reported() -> None:
+    tuned_on = TuningConditions("scripted", prompt_profile="scaar@2:strategyqa@1")
+    reported = "prompt profile: tuned on scaar@2:strategyqa@1, used with scaar@2"
+    assert mismatches(tuned_on, prompt_profile="scaar@2") == ((), (reported,))
+    assert mismatches(TuningConditions("scripted"), prompt_profile="scaar@2") == ((), ())
 
 
 async def test_tuned_policies_are_listed_with_their_needs_and_cost(transport: str) -> None:

@@ -39,6 +39,7 @@ def test_a_tuned_policy_is_served_with_the_figures_of_its_tuning(
     assert "than the trajectories state" not in ran.err
     assert (artefact.name, artefact.label_kind) == ("tuned-lab", LabelKind.EXACT)
     assert artefact.tuned_on.index == "lab-11, lab-12"
+    assert artefact.tuned_on.prompt_profile == "lab@1"
     assert artefact.development.questions == len(SEEDS) * FEW
     assert artefact.development.candidates == len(ran.records)
     assert artefact.development.optimism is not None

@@ -11,6 +11,7 @@ from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies, mismatches
 from scaar.core.policies.requirements import capabilities, needs_retriever, needs_scorer
 from scaar.core.policies.settings import adjustable
+from scaar.core.prompts import profile_of
 from scaar.core.types import (
     ArtefactDescription,
     IndexDescription,
@@ -127,7 +128,13 @@ class PortsCatalog:
         if policy.uses_retriever and artefact.tuned_on.index:
             with suppress(ScaarError):
                 index = await self._ports.retriever.describe_index(artefact.tuned_on.index)
-        forbidding, reported = mismatches(artefact.tuned_on, model, scorer, index)
+        forbidding, reported = mismatches(
+            artefact.tuned_on,
+            model,
+            scorer,
+            index,
+            prompt_profile=profile_of(model.prompt_profile).label,
+        )
         return forbidding + reported
 
 

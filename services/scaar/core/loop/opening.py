@@ -176,12 +176,19 @@ class AnswerOpener:
         counts = self._files.corpus_counts if any(map(needs_corpus_counts, policies)) else None
         reranks = any(map(needs_reranker, policies))
         artefact = self._policies.get(request.policy.artefact)
+        profile = profile_of(request.prompt_profile or model.prompt_profile)
         differences: tuple[str, ...] = ()
         if artefact is not None:
             allowed = request.policy.allow_mismatch
-            differences = check_conditions(artefact, model, scorer, found, allow_mismatch=allowed)
+            differences = check_conditions(
+                artefact,
+                model,
+                scorer,
+                found,
+                prompt_profile=profile.label,
+                allow_mismatch=allowed,
+            )
         mismatch = self._scorer_mismatch(model, scorer, found)
-        profile = profile_of(request.prompt_profile or model.prompt_profile)
         return Provenance(
             request_id=request.request_id,
             model=model.model,

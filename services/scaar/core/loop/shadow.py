@@ -104,14 +104,17 @@ class ShadowSampling:
         """Return the shadow of an answer; None for an answer outside the share.
 
         An answer by the same policy has no shadow, and neither has one whose model cannot serve the
-        policy, or is not that of its artefact.
+        policy, or which is, like the prompt, not that of its artefact.
         """
         live = provenance.policy.name
         if live == self._request.label or self._draw() >= self._share:
             return None
         policy = self._policies.effective(self._request, model)
         artefact = self._policies.get(self._request.artefact)
-        mismatched = artefact is not None and mismatches(artefact.tuned_on, model)[0]
+        profile = provenance.prompt_profile
+        mismatched = (
+            artefact is not None and mismatches(artefact.tuned_on, model, prompt_profile=profile)[0]
+        )
         if mismatched or not capabilities_for(trigger_evidence(policy)) <= model.capabilities:
             self._observer.on_shadow_judged(live, policy.name, ShadowOutcome.UNAVAILABLE)
             return None

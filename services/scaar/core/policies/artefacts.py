@@ -144,13 +144,17 @@ def mismatches(
     model: ModelDescription | None = None,
     scorer: ScorerDescription | None = None,
     index: IndexDescription | None = None,
+    *,
+    prompt_profile: str = "",
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the differences that forbid a tuned policy, and those that are only reported.
 
-    Another model, scorer, or engine, encoder or analysis of the index forbids it; another version
-    of the index does not. Parts that are None, and unknown revisions, are not compared.
+    Another model, layout of the prompt, scorer, or engine, encoder or analysis of the index forbids
+    it; another version of the index, or other examples in the prompt, do not. Parts that are None
+    or empty, and unknown revisions, are not compared.
     """
-    forbidding, reported = [], []
+    forbidding: list[str] = []
+    reported: list[str] = []
 
     def compare(part: str, tuned: str, used: str, revisions: tuple[str, str] = ("", "")) -> None:
         known = _UNKNOWN.isdisjoint(revisions)
@@ -163,6 +167,11 @@ def mismatches(
     if model is not None:
         revisions = tuned_on.model_revision, model.revision
         compare("model", tuned_on.model, model.model, revisions)
+    tuned, used = tuned_on.prompt_profile, prompt_profile
+    if tuned and used and tuned != used:
+        same_layout = tuned.partition(":")[0] == used.partition(":")[0]
+        text = f"prompt profile: tuned on {tuned}, used with {used}"
+        (reported if same_layout else forbidding).append(text)
     if scorer is not None and tuned_on.scorer:
         revisions = tuned_on.scorer_revision, scorer.revision
         compare("scorer", tuned_on.scorer, scorer.model, revisions)
@@ -189,6 +198,7 @@ def check_conditions(
     scorer: ScorerDescription | None,
     index: IndexDescription | None,
     *,
+    prompt_profile: str,
     allow_mismatch: bool,
 ) -> tuple[str, ...]:
     """Return the differences that the answer reports.
@@ -196,7 +206,9 @@ def check_conditions(
     Raises:
         PolicyMismatch: a difference forbids the policy, and it is not allowed.
     """
-    forbidding, reported = mismatches(artefact.tuned_on, model, scorer, index)
+    forbidding, reported = mismatches(
+        artefact.tuned_on, model, scorer, index, prompt_profile=prompt_profile
+    )
     if forbidding and not allow_mismatch:
         raise PolicyMismatch(
             f"policy {artefact.name} was tuned under other conditions: {'; '.join(forbidding)}; "

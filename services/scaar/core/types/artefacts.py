@@ -20,7 +20,7 @@ class LabelKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TuningConditions:
-    """The model, the scorer and the index that a policy was tuned on.
+    """The model, its prompt profile, the scorer and the index that a policy was tuned on.
 
     ``scorer`` is empty if the policy uses none; the fields of the index are empty if it never
     retrieves. ``encoder`` is empty for an index by BM25. An empty revision is unknown.
@@ -37,6 +37,9 @@ class TuningConditions:
     encoder_revision: str = ""
     analysis: str = ""
     """The text analysis of an index by BM25, such as ``english-1``."""
+    prompt_profile: str = ""
+    """The prompt profile of the answers, such as ``scaar@2``; empty if it is unknown. Without the
+    examples, if they were not the same for all."""
 
 
 @dataclass(frozen=True, slots=True)

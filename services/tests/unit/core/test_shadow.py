@@ -27,7 +27,10 @@ TUNED = artefact_of(
 )
 """Finds no draft uncertain: the probability of the uncertain word is 0.14."""
 ELSEWHERE = artefact_of("elsewhere", tuned_on=TuningConditions("other-lm"))
-POLICIES = TunedPolicies([TUNED, ELSEWHERE])
+ANOTHER_PROMPT = artefact_of(
+    "another_prompt", tuned_on=TuningConditions("scripted", prompt_profile="instruct@1")
+)
+POLICIES = TunedPolicies([TUNED, ELSEWHERE, ANOTHER_PROMPT])
 
 
 class Recorded(PolicyObserver):
@@ -104,7 +107,7 @@ async def test_a_shadow_that_fails_does_not_change_the_answer() -> None:
     assert not answer_in(events).degraded
 
 
-@pytest.mark.parametrize("shadow", ["elsewhere", "mean_entropy"])
+@pytest.mark.parametrize("shadow", ["elsewhere", "another_prompt", "mean_entropy"])
 async def test_a_shadow_that_the_model_cannot_serve_is_counted_once(shadow: str) -> None:
     _, judged = await events_of(parts(UNSURE_OF_PARIS), asking("flare"), shadow)
     assert judged == [("flare", shadow, ShadowOutcome.UNAVAILABLE)]
