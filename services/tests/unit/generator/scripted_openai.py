@@ -1,7 +1,7 @@
-"""A server of OpenAI's interface that serves one text, and keeps the requests."""
+"""A server of OpenAI's interface that streams given chunks, and keeps the requests."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,16 +17,18 @@ Json = dict[str, Any]
 class ScriptedServer:
     """A server whose models have this name and owner; ``properties`` is what /props returns.
 
-    ``adds_bos`` is whether its tokenizer adds a token at the beginning of a text.
+    ``adds_bos`` is whether its tokenizer adds a token at the beginning of a text. Every text is
+    streamed in ``chunks``, by default in one with the text " Ada".
     """
 
     model: str
     owner: str
     properties: Json | None = None
     adds_bos: bool = False
+    chunks: Sequence[Json] = ()
     url: str = ""
     requests: list[tuple[str, Json]] = field(default_factory=list)
-    """The path and the body of each request for a text, without the probe."""
+    """The path and the body of each request for a text, the first of which is the probe."""
 
     async def models(self, _: web.Request) -> web.Response:
         model = {"id": self.model, "object": "model", "created": 1, "owned_by": self.owner}
@@ -43,15 +45,20 @@ class ScriptedServer:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.requests.append((request.path, await request.json()))
-        chat = request.path.endswith("/chat/completions")
-        part: Json = {"delta": {"content": " Ada"}} if chat else {"text": " Ada"}
-        head = {"id": "1", "created": 1, "model": self.model}
-        head["object"] = "chat.completion.chunk" if chat else "text_completion"
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        chunk = {**head, "choices": [{"index": 0, "finish_reason": "stop", **part}]}
-        await response.write(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode())
+        for chunk in self.chunks or (self._chunk(request.path),):
+            await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        await response.write(b"data: [DONE]\n\n")
         return response
+
+    def _chunk(self, path: str) -> Json:
+        head = {"id": "1", "created": 1, "model": self.model}
+        if path.endswith("/chat/completions"):
+            choice: Json = {"index": 0, "finish_reason": "stop", "delta": {"content": " Ada"}}
+            return {**head, "object": "chat.completion.chunk", "choices": [choice]}
+        choice = {"index": 0, "finish_reason": "stop", "text": " Ada"}
+        return {**head, "object": "text_completion", "choices": [choice]}
 
 
 @asynccontextmanager
