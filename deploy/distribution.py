@@ -1,42 +1,81 @@
-"""Build of a distribution that is a part of the checkout, from copies of its files."""
+"""Build of a distribution that is one package of the checkout, from copies of its files."""
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hatchling.build import build_sdist, build_wheel
 
 ROOT = Path(__file__).parent.parent
-SHARED = {"version.py": "services/scaar/__init__.py", "LICENSE": "LICENSE"}
-"""Files of every distribution: the version is that of scaar."""
+
+_PYPROJECT = """\
+[build-system]
+requires = ["hatchling==1.33.0"]
+build-backend = "hatchling.build"
+
+[project]
+name = "{name}"
+dynamic = ["version"]
+description = "{description}"
+requires-python = ">=3.11"
+license = "Apache-2.0"
+license-files = ["LICENSE"]
+{readme}
+[tool.hatch.version]
+path = "version.py"
+
+[tool.hatch.build.targets.wheel]
+only-include = ["{package}"]
+
+[tool.hatch.build.targets.sdist]
+include = ["/{package}", "/version.py", "/LICENSE"]
+"""
 
 
-def build(dist: Path, pyproject: str, sources: Mapping[str, str], *, sdist: bool) -> list[Path]:
-    """Build the wheel, and before it with ``sdist`` the source distribution; return their paths.
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A distribution of a package, with the version and the licence of scaar."""
 
-    ``sources`` are paths in the distribution, with those of the checkout.
-    """
-    dist = dist.absolute()
-    dist.mkdir(parents=True, exist_ok=True)
-    before = Path.cwd()
-    with TemporaryDirectory() as folder:
-        staging = Path(folder)
-        for name, source in {**sources, **SHARED}.items():
-            _copy(ROOT / source, staging / name)
-        (staging / "pyproject.toml").write_text(pyproject)
-        os.chdir(staging)
-        try:
-            builds = (build_sdist, build_wheel) if sdist else (build_wheel,)
-            return [dist / build_one(str(dist)) for build_one in builds]
-        finally:
-            os.chdir(before)
+    name: str
+    description: str
+    package: str
+    """Folder of the package in the distribution, and in ``services``."""
+    readme: str = ""
+    """Path in the distribution."""
 
+    def build_wheel(self, dist: Path) -> Path:
+        """Build the wheel into a folder, and return its path."""
+        return self._build(dist, build_wheel)
 
-def _copy(source: Path, to: Path) -> None:
-    to.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
-    else:
-        shutil.copy(source, to)
+    def build_sdist(self, dist: Path) -> Path:
+        """Build the source distribution into a folder, and return its path."""
+        return self._build(dist, build_sdist)
+
+    def _build(self, dist: Path, build: Callable[[str], str]) -> Path:
+        dist = dist.absolute()
+        dist.mkdir(parents=True, exist_ok=True)
+        before = Path.cwd()
+        with TemporaryDirectory() as folder:
+            self._stage(Path(folder))
+            os.chdir(folder)
+            try:
+                return dist / build(str(dist))
+            finally:
+                os.chdir(before)
+
+    def _stage(self, folder: Path) -> None:
+        shutil.copytree(
+            ROOT / "services" / self.package,
+            folder / self.package,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+        shutil.copy(ROOT / "LICENSE", folder)
+        shutil.copy(ROOT / "services/scaar/__init__.py", folder / "version.py")
+        readme = f'readme = "{self.readme}"\n' if self.readme else ""
+        pyproject = _PYPROJECT.format(
+            name=self.name, description=self.description, package=self.package, readme=readme
+        )
+        (folder / "pyproject.toml").write_text(pyproject)

@@ -8,34 +8,17 @@ Needs hatchling. The sources are services/scaar/lab: in a checkout they are foun
 import sys
 from pathlib import Path
 
-from distribution import build
+from distribution import Distribution
 
-PYPROJECT = """\
-[build-system]
-requires = ["hatchling==1.33.0"]
-build-backend = "hatchling.build"
-
-[project]
-name = "scaar-lab"
-dynamic = ["version"]
-description = "The lab of scaar: a fictional world, and small models trained on it."
-requires-python = ">=3.11"
-license = "Apache-2.0"
-license-files = ["LICENSE"]
-
-[tool.hatch.version]
-path = "version.py"
-
-[tool.hatch.build.targets.wheel]
 # scaar/__init__.py belongs to scaar, which looks for scaar.lab on the whole path.
-only-include = ["scaar/lab"]
-
-[tool.hatch.build.targets.sdist]
-include = ["/scaar", "/version.py", "/LICENSE"]
-"""
+LAB = Distribution(
+    "scaar-lab",
+    "The lab of scaar: a fictional world, and small models trained on it.",
+    package="scaar/lab",
+)
 
 
 if __name__ == "__main__":
-    sources = {"scaar/lab": "services/scaar/lab"}
-    for path in build(Path(sys.argv[1]), PYPROJECT, sources, sdist=True):
-        print(path.name)
+    dist = Path(sys.argv[1])
+    print(LAB.build_sdist(dist).name)
+    print(LAB.build_wheel(dist).name)

@@ -126,11 +126,9 @@ def checkout(scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return root
 
 
-def test_the_wheel_has_the_model_its_origin_and_its_licence(checkout: Path, tmp_path: Path) -> None:
-    pyproject = importlib.import_module("english_distribution").PYPROJECT
-    build = importlib.import_module("distribution").build
-    sources = {"scaar_english": "services/scaar_english"}
-    (wheel,) = build(tmp_path / "dist", pyproject, sources, sdist=False)
+@pytest.mark.usefixtures("checkout")
+def test_the_wheel_has_the_model_its_origin_and_its_licence(tmp_path: Path) -> None:
+    wheel = importlib.import_module("english_distribution").ENGLISH.build_wheel(tmp_path / "dist")
     assert wheel.name.startswith("scaar_english-")
     with ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
