@@ -15,10 +15,14 @@ _TIMEOUT_S = 5.0
 
 
 def policy_with_contributions(settings: OrchestratorSettings, policies: TunedPolicies) -> str:
-    """Return the name of the default or shadow policy that uses contributions; empty if none."""
-    for name in (settings.default_policy, settings.shadow_policy):
+    """Return the default or shadow policy that uses contributions and its setting; empty if none.
+
+    An example is ``scaar (SCAAR_ORCHESTRATOR_DEFAULT_POLICY)``.
+    """
+    named = {"DEFAULT": settings.default_policy, "SHADOW": settings.shadow_policy}
+    for which, name in named.items():
         if name and needs_scorer(policies.resolve(PolicyRequest(name))):
-            return name
+            return f"{name} (SCAAR_ORCHESTRATOR_{which}_POLICY)"
     return ""
 
 

@@ -24,6 +24,7 @@ from .test_up import free_base_port
 QUESTION = "Who directed the film The Haunted Fountain?"
 METADATA = b"\x72\x06\x0a\x01k\x12\x01v"
 """An entry of an ONNX file's metadata, which changes the file's digest and nothing else."""
+DEFAULT = "scaar (SCAAR_ORCHESTRATOR_DEFAULT_POLICY)"
 REFUSED = "scorer lab-cross-encoder is for texts of the kind lab, and model mine on engine onnx is"
 WITHOUT = "contributions need a scorer, and none is set: install scaar-english, set"
 
@@ -165,7 +166,7 @@ def test_an_orchestrator_whose_default_policy_needs_the_scorer_does_not_start(
 ) -> None:
     ran = serve("orchestrator", lab_home)
     assert ran.returncode == 1
-    assert ran.stderr.startswith(f"scaar: policy scaar: {REFUSED}")
+    assert ran.stderr.startswith(f"scaar: policy {DEFAULT}: {REFUSED}")
     shadowed = {
         "SCAAR_ORCHESTRATOR_DEFAULT_POLICY": "flare",
         "SCAAR_ORCHESTRATOR_SHADOW_POLICY": "scaar",
@@ -215,14 +216,14 @@ def test_an_orchestrator_of_services_refuses_it_in_every_answer_and_evaluation(
 def test_up_stops_with_the_line(lab_home: Path) -> None:
     ran = up(lab_home)
     assert ran.returncode == 1
-    assert f"scaar: policy scaar: {REFUSED}" in ran.stderr
+    assert f"scaar: policy {DEFAULT}: {REFUSED}" in ran.stderr
 
 
 @pytest.mark.usefixtures("own_model")
 def test_up_without_a_scorer_starts_nothing_if_the_default_policy_needs_one(lab_home: Path) -> None:
     ran = up(lab_home)
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
-    assert ran.stderr.startswith(f"scaar: policy scaar: {WITHOUT}")
+    assert ran.stderr.startswith(f"scaar: policy {DEFAULT}: {WITHOUT}")
 
 
 def up(home: Path) -> subprocess.CompletedProcess[str]:
