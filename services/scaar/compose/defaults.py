@@ -9,6 +9,7 @@ from scaar.core.defaults import DEFAULTS
 from scaar.core.defaults.text_kinds import default_scorer, kind_of_profile
 from scaar.core.errors import CapabilityMissing
 from scaar.core.types import ScorerDescription, ScoreRequest
+from scaar.model_store.catalogue import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from scaar.generator.settings import GeneratorSettings
@@ -39,8 +40,10 @@ def with_default_language_model(settings: "GeneratorSettings") -> "GeneratorSett
     if folder is not None:
         return settings.model_copy(update={"model": str(folder)})
     if settings.model is None:
-        text = "a generator without SCAAR_GENERATOR_MODEL needs the lab's world and models"
-        raise CapabilityMissing(f"{text}: install scaar-lab")
+        raise CapabilityMissing(
+            "no language model is set: set SCAAR_GENERATOR_ENGINE and SCAAR_GENERATOR_MODEL (such "
+            f"as llama_cpp and {DEFAULT_MODEL}), or install scaar-lab"
+        )
     return settings
 
 

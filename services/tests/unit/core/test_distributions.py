@@ -47,7 +47,7 @@ def test_a_missing_library_is_an_error_that_names_its_extra() -> None:
     ("command", "message"),
     [
         (("demo",), "scaar demo needs the lab's world and models: install scaar-lab"),
-        (("ask", "x"), "a generator without SCAAR_GENERATOR_MODEL needs the lab's world"),
+        (("ask", "x"), "no language model is set: set SCAAR_GENERATOR_ENGINE and"),
         (("lab", "models"), "scaar lab needs the lab's world"),
         (("lab", "world"), "scaar lab needs the lab's world"),
         (("index", "build", "x", "--lab"), "--lab needs the lab's world"),
