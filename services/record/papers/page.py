@@ -53,6 +53,8 @@ those of the [lab](lab.md), so only orders and differences compare with a paper,
 With a model and a data set of your own ([models](models.md), [data sets](datasets.md)), the same \
 commands make the tables of that data set: replace `--dataset lab --seed S`.
 What needs data, weights or a service that the lab lacks is a row that is not run.
+`flare` is FLARE as SCAAR and DRAGIN compare it; FLARE as its authors run it is \
+[`flare_reference`](policies.md#flare_reference), which these tables do not have.
 SCAAR's analyses of S_eff and of words and tokens are named without the numbers of their tables, \
 which could not be checked; one of them may be its Table 6.
 
