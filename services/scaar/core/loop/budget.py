@@ -107,12 +107,13 @@ class Budget:
         """Count a model call.
 
         ``prompt_tokens`` is None if they are unknown. ``evaluated_tokens`` is how many of them the
-        model read; None, if that is unknown, counts them all.
+        model read; None, if that is unknown, counts them all, and so does a larger number.
         """
+        sent = prompt_tokens or 0
         self._llm_calls += 1
-        self._prompt_tokens += prompt_tokens or 0
+        self._prompt_tokens += sent
         self._evaluated_prompt_tokens += (
-            (prompt_tokens or 0) if evaluated_tokens is None else evaluated_tokens
+            sent if evaluated_tokens is None else min(evaluated_tokens, sent)
         )
         self._uncounted_calls += prompt_tokens is None
         self._generated_tokens += generated_tokens

@@ -142,9 +142,10 @@ def test_tokens_of_a_prompt_count_as_evaluated_unless_the_engine_had_cached_them
     budget = Budget(BudgetLimits())
     budget.count_call(prompt_tokens=100, generated_tokens=1, evaluated_tokens=30)
     budget.count_call(prompt_tokens=7, generated_tokens=1)
-    budget.count_call(prompt_tokens=None, generated_tokens=1)
+    budget.count_call(prompt_tokens=None, generated_tokens=1, evaluated_tokens=9)
+    budget.count_call(prompt_tokens=3, generated_tokens=1, evaluated_tokens=9)
     usage = budget.usage()
-    assert (usage.prompt_tokens, usage.evaluated_prompt_tokens) == (107, 37)
+    assert (usage.prompt_tokens, usage.evaluated_prompt_tokens) == (110, 40)
 
 
 def test_calls_without_a_count_of_their_prompt_and_thoughts_are_counted_apart() -> None:

@@ -115,6 +115,8 @@ def test_tokens_that_the_server_had_cached_are_not_evaluated() -> None:
         {"choices": [{"text": "a", "logprobs": arrays(["a"], ["x"])}]},
         {"choices": 3},
         {"choices": [], "usage": {"prompt_tokens": None}},
+        {"choices": [], "timings": {"prompt_n": 1e999, "cache_n": 0}},
+        {"choices": [], "prompt_progress": {"total": 10}},
     ],
     ids=json.dumps,
 )

@@ -78,7 +78,7 @@ def read_chunk(chunk: Chunk, *, top_tokens: int) -> Delta:
             thinking_tokens=thinking_tokens,
             written_tokens=_written_tokens(chunk),
         )
-    except (AttributeError, IndexError, KeyError, TypeError, UnicodeError) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, UnicodeError) as error:
         raise ValueError(f"a chunk with a wrong field: {type(error).__name__}") from None
 
 
