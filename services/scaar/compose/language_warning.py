@@ -79,7 +79,7 @@ class _CheckedRetriever:
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         found = await self._retriever.retrieve(request)
         for passages in found.results:
-            await self._warning.check("passages", " ".join(each.text for each in passages))
+            await self._warning.check("passages", " ".join(passage.text for passage in passages))
         return found
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:

@@ -27,8 +27,8 @@ def index_of(seed: int) -> DefaultIndex:
     """Return the index of a world: ``lab`` for the default one, else ``lab-SEED``."""
 
     def passages() -> Iterator[Passage]:
-        for each in passages_of(build_world(seed)):
-            yield Passage(each.id, each.title, each.text)
+        for passage in passages_of(build_world(seed)):
+            yield Passage(passage.id, passage.title, passage.text)
 
     if seed == LAB_SEED:
         return DefaultIndex("lab", passages, INDEX_VERSION)

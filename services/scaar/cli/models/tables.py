@@ -29,7 +29,7 @@ def model_table(installed: Sequence[InstalledModel]) -> Table:
         Column("description", right=False, text=_text),
     )
     found = [(name, entry_named(name), here.get(name)) for name in names]
-    return Table(columns, [_row(*each) for each in found], [_record(*each) for each in found])
+    return Table(columns, [_row(*facts) for facts in found], [_record(*facts) for facts in found])
 
 
 def print_model(name: str, model: InstalledModel | None, output: TableFormat | None) -> None:

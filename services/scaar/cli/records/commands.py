@@ -146,7 +146,7 @@ def explain(
         for each in found.drafts
     ]
     print_table(Table(columns, rows), output)
-    if any(each.judged.scorer_mismatch for each in found.drafts):
+    if any(draft.judged.scorer_mismatch for draft in found.drafts):
         print_notes("mismatch: contributions and thresholds are of a scorer that does not fit")
     print_notes(
         f"{found.policy.trigger}, theta {found.policy.theta:g}: "

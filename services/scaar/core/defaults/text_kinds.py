@@ -31,7 +31,9 @@ def is_closed(kind: str) -> bool:
     """Return whether only models of this kind write its texts; False for an unknown kind."""
     provider = DEFAULTS.get(kind)
     closed = provider is not None and bool(provider.language_models)
-    return closed or (kind != "" and any(each.text_kind == kind for each in PROFILES.values()))
+    return closed or (
+        kind != "" and any(profile.text_kind == kind for profile in PROFILES.values())
+    )
 
 
 def kind_of_profile(name: str) -> str:
@@ -44,7 +46,8 @@ def kind_of_profile(name: str) -> str:
 
 def kind_of_revision(revision: str) -> str:
     """Return the kind of the provider that has a model of this revision; empty for none."""
-    return next((each.text_kind for each in DEFAULTS.values() if each.has_model(revision)), "")
+    providers = (provider for provider in DEFAULTS.values() if provider.has_model(revision))
+    return next((provider.text_kind for provider in providers), "")
 
 
 def kind_of_model(model: ModelDescription) -> str:

@@ -60,7 +60,7 @@ async def rewrite_question(state: AnswerState) -> QuestionRewritten:
 
 def _unusable(question: str, turns: Sequence[Message]) -> RewriteOutcome | None:
     """Return why a text of the model is not answered; None for a question of its own."""
-    if any(_words(question) == _words(each.content) for each in turns):
+    if any(_words(question) == _words(turn.content) for turn in turns):
         return RewriteOutcome.REPEATED
     return None if is_question(question) else RewriteOutcome.NOT_A_QUESTION
 

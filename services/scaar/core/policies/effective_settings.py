@@ -68,8 +68,8 @@ def effective_policy(
 
 def _is_trained_to_conclude(model: ModelDescription) -> bool:
     """Return whether a conclusion of the model only repeats what the text before it states."""
-    trained = (each for each in PROFILES.values() if each.trained_to_conclude)
-    return any(model.prompt_profile in (each.name, each.label) for each in trained)
+    trained = (profile for profile in PROFILES.values() if profile.trained_to_conclude)
+    return any(model.prompt_profile in (profile.name, profile.label) for profile in trained)
 
 
 def _recommended(

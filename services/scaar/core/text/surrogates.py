@@ -14,11 +14,11 @@ def encodable(token: Token) -> Token:
 
     A server that writes half of a character into JSON sends one.
     """
-    texts = (token.text, *(each.text for each in token.top))
+    texts = (token.text, *(top.text for top in token.top))
     if not any(map(_SURROGATE.search, texts)):
         return token
-    top = tuple(replace(each, text=_replaced(each.text)) for each in token.top)
-    return replace(token, text=_replaced(token.text), top=top)
+    tops = tuple(replace(top, text=_replaced(top.text)) for top in token.top)
+    return replace(token, text=_replaced(token.text), top=tops)
 
 
 def _replaced(text: str) -> str:

@@ -47,6 +47,8 @@ def report_abstentions(abstentions: AbstentionCount) -> Section | None:
 
 
 def _row(setting: str, found: Sequence[Abstention]) -> tuple[Cell, ...]:
-    judged = [each.p_correct for each in found if each.reason is AbstentionReason.GATE]
+    judged = [
+        abstention.p_correct for abstention in found if abstention.reason is AbstentionReason.GATE
+    ]
     mean = math.fsum(judged) / len(judged) if judged else None
     return text(setting), number(len(judged)), number(mean), number(len(found) - len(judged))

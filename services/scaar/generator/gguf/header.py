@@ -124,7 +124,7 @@ class _Reader:
         if length > _MAX_KEPT:
             return length, None
         kept = self._content[start : self._at]
-        return length, tuple(each for (each,) in struct.iter_unpack(_NUMBERS[kind], kept))
+        return length, tuple(number for (number,) in struct.iter_unpack(_NUMBERS[kind], kept))
 
     def _check_tensors(self, number: int, *, alignment: Value) -> None:
         """Check that the file is long enough for the start of every tensor."""

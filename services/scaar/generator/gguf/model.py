@@ -127,7 +127,7 @@ class _Sizes:
         heads = self.largest("attention.head_count", default=1) or 1
         width = embedding // heads
         widths = sum(
-            self.largest(f"attention.{each}_length", default=width) for each in ("key", "value")
+            self.largest(f"attention.{part}_length", default=width) for part in ("key", "value")
         )
         cached = self._of_layers("attention.head_count_kv") or (heads,)
         return widths * (sum(cached) if len(cached) == layers > 1 else max(cached) * layers)
@@ -135,7 +135,7 @@ class _Sizes:
     def _of_layers(self, name: str) -> tuple[int, ...]:
         value = self._header.entries.get(f"{self._architecture}.{name}")
         values = value if isinstance(value, tuple) else (value,)
-        return tuple(each for each in values if _is_size(each, least=0))  # type: ignore[misc]
+        return tuple(size for size in values if _is_size(size, least=0))  # type: ignore[misc]
 
 
 def _is_size(value: Value | None, *, least: int = 1) -> bool:

@@ -88,8 +88,10 @@ def _in_windows(reader: Reader[P], request: ScoreRequest, *, field: str) -> Sequ
         )
     return list(
         chain.from_iterable(
-            found[each.start, each.stop][each.first - each.start : each.last - each.start]
-            for each in windows
+            found[window.start, window.stop][
+                window.first - window.start : window.last - window.start
+            ]
+            for window in windows
         )
     )
 

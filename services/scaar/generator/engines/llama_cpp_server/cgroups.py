@@ -49,7 +49,7 @@ def _groups(root: Path, membership: Path, controller: str) -> Iterator[Path]:
         base = base if base.is_dir() else root / controller
         # A container sees its own group as the root, whatever the path says.
         parts = Path(group.lstrip("/"))
-        yield from dict.fromkeys((base / parts, *(base / each for each in parts.parents), base))
+        yield from dict.fromkeys((base / parts, *(base / parent for parent in parts.parents), base))
 
 
 def _read(path: Path) -> str:

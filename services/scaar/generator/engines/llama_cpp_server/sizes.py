@@ -87,7 +87,7 @@ def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int | None:
     Memory of cached files counts, since the system frees it.
     """
     known = [free_memory(), _available_of_system(meminfo)]
-    return min((each for each in known if each is not None), default=None)
+    return min((free for free in known if free is not None), default=None)
 
 
 def usable_cores(cpus: Path = Path("/sys/devices/system/cpu")) -> int:
