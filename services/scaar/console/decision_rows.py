@@ -101,11 +101,12 @@ def _mark(decision: _Decision) -> Mark:
         return Mark("retrieved")
     if decision.query is not None:
         return Mark("search failed", "warn")
-    if decision.judged is not None and decision.judged.trigger is not None:
+    judged = decision.judged
+    if judged is not None and (judged.abstains or judged.trigger is not None):
         return Mark("uncertain, budget used up", "warn")
     if decision.weighed is not None:
         return Mark(decision.weighed.decision.value)
-    return Mark("certain", "good") if decision.judged is not None else Mark("no retrieval")
+    return Mark("certain", "good") if judged is not None else Mark("no retrieval")
 
 
 def _word(word: JudgedWord) -> Cell:

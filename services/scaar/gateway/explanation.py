@@ -67,15 +67,17 @@ def _lines(event: AnswerEvent) -> Iterator[str]:
 
 def _judgement(event: SentenceJudged) -> str:
     uncertain = [each for each in event.words if each.uncertain]
+    outcome = (
+        "passages are retrieved" if event.retrieving else "the budget of retrievals is used up"
+    )
+    if event.abstains:
+        return f"The model does not know. Therefore {outcome}."
     if event.trigger is None:
         return "No word is uncertain: the draft is kept."
     words = "; ".join(_word(each) for each in uncertain[:_MAX_WORDS])
     others = len(uncertain) - _MAX_WORDS
     more = f"; and {others} more" if others > 0 else ""
     found = words or _whole_sentence(event.words, event.trigger)
-    outcome = (
-        "passages are retrieved" if event.retrieving else "the budget of retrievals is used up"
-    )
     return f"Uncertain: {found}{more}. Therefore {outcome}."
 
 

@@ -68,8 +68,8 @@ class _AbstentionReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Abst
     sets abstain_below.
     """
     ABSTENTION_REASON_NOT_IN_DOCUMENTS: _AbstentionReason.ValueType  # 2
-    """The model wrote that the passages do not contain the answer. Only with a prompt profile that
-    instructs it to, such as instruct.
+    """The model wrote, after a retrieval, that it does not know: it found no answer in the passages. Only
+    with a prompt profile that instructs it to, such as instruct.
     """
 
 class AbstentionReason(_AbstentionReason, metaclass=_AbstentionReasonEnumTypeWrapper):
@@ -82,8 +82,8 @@ ABSTENTION_REASON_GATE: AbstentionReason.ValueType  # 1
 sets abstain_below.
 """
 ABSTENTION_REASON_NOT_IN_DOCUMENTS: AbstentionReason.ValueType  # 2
-"""The model wrote that the passages do not contain the answer. Only with a prompt profile that
-instructs it to, such as instruct.
+"""The model wrote, after a retrieval, that it does not know: it found no answer in the passages. Only
+with a prompt profile that instructs it to, such as instruct.
 """
 Global___AbstentionReason: _TypeAlias = AbstentionReason  # noqa: Y015
 
@@ -258,8 +258,8 @@ class Answer(_message.Message):
 
     @_builtins.property
     def abstained(self) -> Global___Abstention:
-        """Why there is no answer to give to the user: the gate advises to withhold it, or the model wrote
-        that the passages do not contain it. The text is kept. Unset for an answer that can be given.
+        """Why there is no answer to give to the user: the gate advises to withhold it, or the model found
+        none in the passages. The text is kept. Unset for an answer that can be given.
         """
 
     def __init__(
@@ -1000,6 +1000,7 @@ class SentenceJudged(_message.Message):
     SIGNALS_FIELD_NUMBER: _builtins.int
     WITHOUT_CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
     SCORER_MISMATCH_FIELD_NUMBER: _builtins.int
+    ABSTAINS_FIELD_NUMBER: _builtins.int
     sentence: _builtins.int
     """Position of the sentence, from 0."""
     text: _builtins.str
@@ -1010,7 +1011,7 @@ class SentenceJudged(_message.Message):
     """
     retrieving: _builtins.bool
     """Whether passages will be retrieved for the sentence. False for an uncertain sentence if the
-    budget does not allow another retrieval.
+    budget does not allow another retrieval. True without a trigger if the draft abstains.
     """
     score: _builtins.float
     """The value of the threshold theta at which the decision for this sentence changes. Unset if the
@@ -1026,6 +1027,11 @@ class SentenceJudged(_message.Message):
     scorer_mismatch: _builtins.bool
     """Whether the contributions, the thresholds and the decision are of a scorer that does not fit the
     model or the index (Provenance.scorer_mismatch).
+    """
+    abstains: _builtins.bool
+    """Whether the draft says, before any passage was read, that the model does not know, in the words of
+    a prompt profile that lets it, such as instruct. Passages are then retrieved for the question, also
+    if every word is certain; trigger may be unset.
     """
     @_builtins.property
     def words(self) -> _containers.RepeatedCompositeFieldContainer[_query_builder_pb2.JudgedWord]:
@@ -1052,10 +1058,11 @@ class SentenceJudged(_message.Message):
         signals: _abc.Mapping[_builtins.str, _builtins.float] | None = ...,
         without_contributions: _builtins.bool = ...,
         scorer_mismatch: _builtins.bool = ...,
+        abstains: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "score", b"score", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "retrieving", b"retrieving", "score", b"score", "scorer_mismatch", b"scorer_mismatch", "sentence", b"sentence", "signals", b"signals", "text", b"text", "trigger", b"trigger", "without_contributions", b"without_contributions", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_score", b"_score", "_trigger", b"_trigger", "abstains", b"abstains", "retrieving", b"retrieving", "score", b"score", "scorer_mismatch", b"scorer_mismatch", "sentence", b"sentence", "signals", b"signals", "text", b"text", "trigger", b"trigger", "without_contributions", b"without_contributions", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__score: _TypeAlias = _typing.Literal["score"]  # noqa: Y015
     _WhichOneofArgType__score: _TypeAlias = _typing.Literal["_score", b"_score"]  # noqa: Y015

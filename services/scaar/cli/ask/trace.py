@@ -196,6 +196,10 @@ class TracePrinter:
         if event.scorer_mismatch:
             text = "contributions, thresholds and decision are of a scorer that does not fit"
             self._labelled("! mismatch", f"[yellow]{text}[/]")
+        if event.abstains:
+            then = "retrieve" if event.retrieving else "but the budget is used up: accepted"
+            self._labelled(f"{MARK} unknown", f"[bold red]the model does not know[/]: {then}")
+            return
         if event.trigger is None:
             sure = "sentence" if self._as_a_whole else "every word"
             self._labelled("", f"[dim]{sure} is certain enough: accepted[/]")

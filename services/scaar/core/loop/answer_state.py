@@ -315,7 +315,7 @@ class AnswerState:
     def _end_with(self, sentence: Sentence, *, concluded: bool) -> AnswerEnd | None:
         if concluded:
             return AnswerEnd.ANSWER_PHRASE
-        if sentence.last or self.refused:
+        if sentence.last or self.abstains:
             return AnswerEnd.END_OF_SEQUENCE
         counted = self._counter
         if counted.count >= self.request.budget.max_sentences and not counted.in_block:
@@ -325,28 +325,29 @@ class AnswerState:
         return None if sentence.text else AnswerEnd.END_OF_SEQUENCE
 
     @property
-    def refused(self) -> bool:
-        """Whether the text, or its last sentence, says that the passages have no answer."""
+    def abstains(self) -> bool:
+        """Whether the text, or its last sentence, says that the model does not know the answer."""
         last = self.accepted[-1].text if self.accepted else ""
-        return self.profile.refuses(last) or self.profile.refuses(self.so_far.text)
+        return self.profile.abstains(last) or self.profile.abstains(self.so_far.text)
 
     @property
     def must_conclude(self) -> bool:
         """Whether the model is to be made to conclude its text, which has ended."""
         concluded = self._end is AnswerEnd.ANSWER_PHRASE
-        return self.profile.concluding and not concluded and not self.refused
+        return self.profile.concluding and not concluded and not self.abstains
 
     def answer(self) -> Answer:
         assert self.end is not None
+        usage = self.budget.usage()
         return Answer(
             answer=self._short() if self.profile.concluding else "",
             sentences=tuple(self.accepted),
             end=self.end,
-            usage=self.budget.usage(),
+            usage=usage,
             provenance=self.provenance,
             passages=tuple(map(_cited, self.read_passages)),
             question=self._rewritten,
-            abstained=NOT_IN_DOCUMENTS if self.refused else None,
+            abstained=NOT_IN_DOCUMENTS if self.abstains and usage.retrievals else None,
         )
 
     def _short(self) -> str:

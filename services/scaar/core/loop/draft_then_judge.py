@@ -4,6 +4,9 @@ SCAAR section 3.4. The model drafts from its own memory. With passages, it write
 more; that sentence is accepted whatever its certainty, and the passages are dropped, unless the
 policy accumulates passages. A policy that never retrieves, or only before the first sentence, takes
 the same steps without judging.
+
+A draft from memory that says that the model does not know retrieves for the question, however
+certain its words are: nothing in it could be searched for.
 """
 
 from collections.abc import AsyncGenerator
@@ -30,6 +33,7 @@ from scaar.core.types import (
     EffectivePolicy,
     ExcludeSeen,
     Moment,
+    Query,
     RetrievedPassage,
     SentenceJudged,
     SentenceRegenerated,
@@ -58,7 +62,8 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
             found: tuple[RetrievedPassage, ...] = ()
             if event.retrieving:
                 await state.writer.stop()
-                async with aclosing(retrieve_passages(state, judged)) as steps:
+                query = Query(state.request.question, "question") if event.abstains else None
+                async with aclosing(retrieve_passages(state, judged, query=query)) as steps:
                     async for step in steps:
                         yield step
                 found = state.found
@@ -154,14 +159,16 @@ def _kept_prefix(state: AnswerState, draft: Sentence, judgement: Judgement) -> S
 
 def _judgement_event(state: AnswerState, draft: Sentence, judged: Judged) -> SentenceJudged:
     judgement = judged.judgement
+    abstains = not state.has_read_passages and state.profile.abstains(draft.text)
     return SentenceJudged(
         sentence=state.index,
         text=draft.text,
         words=judgement.words,
         trigger=judgement.trigger,
-        retrieving=judgement.trigger is not None and state.can_retrieve,
+        retrieving=(abstains or judgement.trigger is not None) and state.can_retrieve,
         score=judgement.score,
         signals=judgement.signals,
         without_contributions=judged.unscored,
         scorer_mismatch=state.has_scorer_mismatch and not judged.unscored,
+        abstains=abstains,
     )

@@ -1,28 +1,30 @@
-"""The layout of instruct models: the question, then the passages.
+"""The layout of instruct models: the question, then the passages, then the question again.
 
 No examples: small models copy them. What precedes the passages is the same in a draft from memory
-and in a text from passages, so that a server reads it once. The text of the system tells the model
-to use the passages, and which sentence to write if they do not contain the answer. After the
-passages, small models copy that sentence whatever the passages say.
+and in a text from passages, so that a server reads it once. The text of the system lets the model
+say that it does not know. It does not quote a sentence about the documents: a model of 0.5 billion
+parameters then writes that sentence whatever the passages say.
 """
 
 from collections.abc import Sequence
 
 from scaar.core.prompts.profile import PromptProfile
 
-REFUSAL = "The documents do not contain the answer."
-"""The answer of a model that finds no answer in the passages."""
+ABSTENTION = "I don't know."
+"""The sentence of a model that does not know, or that finds no answer in the passages."""
 _SYSTEM = (
-    "You answer questions in one to three plain sentences. Documents may follow the question: then "
-    f"answer from them, or, if none of them is about the question, write only: {REFUSAL}"
+    "You answer questions in one to three plain sentences. If documents follow the question, "
+    f"answer from them; if you cannot find the answer there, write: {ABSTENTION}"
 )
 _SHORT = "Otherwise end with a sentence of this form: So the answer is ..."
 
 
 def _layout(question: str, passages: Sequence[str], examples: str) -> str:
+    asked = f"Question: {question}"
+    if not passages:
+        return asked
     lines = "".join(f"[{number}] {text}\n" for number, text in enumerate(passages, 1))
-    given = f"\n\nDocuments:\n{lines}" if passages else ""
-    return f"Question: {question}{given}"
+    return f"{asked}\n\nDocuments:\n{lines}\n{asked}"
 
 
 INSTRUCT = PromptProfile(
@@ -31,6 +33,6 @@ INSTRUCT = PromptProfile(
     _layout,
     with_titles=True,
     system=_SYSTEM,
-    refusals=(REFUSAL, "The document does not contain the answer."),
+    abstentions=(ABSTENTION, "I do not know."),
     short=_SHORT,
 )

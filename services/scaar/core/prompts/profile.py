@@ -50,9 +50,9 @@ class PromptProfile:
     """Text before every prompt, of the profile and of the application, made safe for it."""
     short: str = ""
     """Text of the system, after ``system``, for answers that end with the answer phrase."""
-    refusals: tuple[str, ...] = ()
-    """The sentence that the model is instructed to write if the passages do not contain the answer,
-    and variants of it; empty for a profile without such an instruction."""
+    abstentions: tuple[str, ...] = ()
+    """The sentence that the model is instructed to write if it does not know, and variants of it;
+    empty for a profile without such an instruction."""
 
     @property
     def label(self) -> str:
@@ -89,9 +89,9 @@ class PromptProfile:
         """Return the profile with text of the application after its own."""
         return replace(self, system="\n\n".join(filter(None, (self.system, safe_system(text)))))
 
-    def refuses(self, sentence: str) -> bool:
-        """Return whether a sentence begins with a refusal, but for case and punctuation."""
-        return _bare(sentence).startswith(tuple(map(_bare, self.refusals)))
+    def abstains(self, sentence: str) -> bool:
+        """Return whether a sentence begins with an abstention, but for case and punctuation."""
+        return _bare(sentence).startswith(tuple(map(_bare, self.abstentions)))
 
     def concludes(self, sentence: str) -> bool:
         """Return whether a sentence of the model ends the answer with a conclusion.

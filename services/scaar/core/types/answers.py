@@ -249,7 +249,7 @@ class AbstentionReason(enum.StrEnum):
     GATE = "gate"
     """A gate's probability that the answer is correct is below its limit."""
     NOT_IN_DOCUMENTS = "not_in_documents"
-    """The model wrote that the passages do not contain the answer."""
+    """The model wrote, after a retrieval, that it does not know."""
 
 
 @dataclass(frozen=True, slots=True)

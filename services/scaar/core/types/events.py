@@ -84,8 +84,9 @@ class SentenceJudged:
 
     ``trigger`` is the position of the first uncertain word, or of the most influential word of a
     sentence that is uncertain as a whole; None if the sentence is certain. ``retrieving`` is
-    whether passages will be retrieved: not if the budget is used up. A policy that judges its
-    answer as a whole reports it as sentence 0, before any sentence of it is accepted.
+    whether passages will be retrieved: not if the budget is used up; without a trigger, if the
+    draft ``abstains``. A policy that judges its answer as a whole reports it as sentence 0, before
+    any sentence of it is accepted.
     """
 
     sentence: int
@@ -105,6 +106,9 @@ class SentenceJudged:
     scorer_mismatch: bool = False
     """Whether contributions, thresholds and decision are of a scorer that does not fit model or
     index (:attr:`Provenance.scorer_mismatch`)."""
+    abstains: bool = False
+    """Whether the draft says, before any passage was read, that the model does not know. Passages
+    are then retrieved for the question, also if every word is certain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def report_abstentions(abstentions: AbstentionCount) -> Section | None:
         tuple(_row(setting, found) for setting, found in sorted(abstentions.found.items())),
         note=(
             "By the gate: after a retrieval, P(correct) is below abstain_below of the gate's file. "
-            "Not in the documents: the model wrote that the passages do not contain the answer. "
+            "Not in the documents: the model wrote, after a retrieval, that it does not know. "
             "CRAG's score counts both as 0; every other measure compares their text."
         ),
     )

@@ -4,7 +4,7 @@ import pytest
 
 from scaar.core.prompts import profile_of
 from scaar.core.prompts.conclusion import concludes
-from scaar.core.prompts.instruct import REFUSAL
+from scaar.core.prompts.instruct import ABSTENTION
 from scaar.core.text.sentences import split_sentences
 from scaar.core.types import AnswerForm
 
@@ -21,47 +21,49 @@ def test_what_precedes_the_passages_is_the_prompt_of_a_draft() -> None:
         prompt = INSTRUCT.render(QUESTION, passages(*texts))
         assert prompt.startswith(draft)
         assert all(text in prompt.removeprefix(draft) for text in texts)
+        assert prompt.endswith(f"\n\nQuestion: {QUESTION}")
 
 
-def test_the_model_is_told_how_to_refuse_before_the_question_only() -> None:
+def test_the_model_reads_how_to_abstain_before_the_question_only() -> None:
     # A small model copies a sentence that follows the passages, whatever they say.
-    assert REFUSAL in INSTRUCT.system
+    assert ABSTENTION in INSTRUCT.system
     prompt = INSTRUCT.render(QUESTION, passages("Graz is old."))
-    assert REFUSAL not in prompt.removeprefix(INSTRUCT.after_system(""))
+    assert ABSTENTION not in prompt.removeprefix(INSTRUCT.after_system(""))
 
 
-def test_the_refusal_is_one_sentence_that_does_not_conclude() -> None:
-    assert split_sentences(REFUSAL) == (REFUSAL,)
-    assert not concludes(REFUSAL)
+def test_the_abstention_is_one_sentence_that_does_not_conclude() -> None:
+    assert split_sentences(ABSTENTION) == (ABSTENTION,)
+    assert not concludes(ABSTENTION)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        REFUSAL,
-        f" {REFUSAL}",
-        REFUSAL.upper(),
-        REFUSAL.removesuffix("."),
-        f'"{REFUSAL}"',
-        "The document does not contain the answer.",
-        f"**{REFUSAL}**",
-        f"{REFUSAL.removesuffix('.')}, but Graz is a city.",
+        ABSTENTION,
+        f" {ABSTENTION}",
+        ABSTENTION.upper(),
+        ABSTENTION.removesuffix("."),
+        f'"{ABSTENTION}"',
+        "I do not know where Ann Lee was born.",
+        "I don\u2019t know.",
+        f"**{ABSTENTION}**",
+        f"{ABSTENTION.removesuffix('.')}, but Graz is a city.",
     ],
 )
-def test_a_refusal_is_recognised_by_its_words(text: str) -> None:
-    assert INSTRUCT.refuses(text)
+def test_an_abstention_is_recognised_by_its_words(text: str) -> None:
+    assert INSTRUCT.abstains(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Ann Lee was born in Graz.", "The documents contain the answer.", f"No. {REFUSAL}"]
+    "text", ["", "Ann Lee was born in Graz.", "I know the answer.", f"No. {ABSTENTION}"]
 )
-def test_other_texts_are_no_refusal(text: str) -> None:
-    assert not INSTRUCT.refuses(text)
+def test_other_texts_are_no_abstention(text: str) -> None:
+    assert not INSTRUCT.abstains(text)
 
 
-def test_no_text_is_a_refusal_for_other_profiles() -> None:
-    assert not profile_of("scaar").refuses(REFUSAL)
-    assert not profile_of("scaar").refuses("")
+def test_no_text_is_an_abstention_for_other_profiles() -> None:
+    assert not profile_of("scaar").abstains(ABSTENTION)
+    assert not profile_of("scaar").abstains("")
 
 
 def test_text_of_the_application_follows_that_of_the_profile() -> None:
