@@ -84,6 +84,8 @@ class TuningOptions:
     searches: Searches = SEARCHES
     alphas: tuple[float, ...] = ()
     index: str | None = None
+    prompt_profile: str = ""
+    """Prompt profile of every answer; empty for that of evaluations with the model."""
     concurrency: int = 1
     timeout_s: float = 60.0
     labels: tuple[Label, ...] = ()
@@ -301,6 +303,7 @@ def _evaluation(drawn: QuestionSample, options: TuningOptions) -> EvaluationOpti
         concurrency=options.concurrency,
         addresses=Addresses(EMBEDDED),
         timeout_s=options.timeout_s,
+        prompt_profile=options.prompt_profile,
     )
 
 

@@ -33,6 +33,19 @@ def test_the_theta_for_a_budget_is_found_by_real_runs(tmp_path: Path) -> None:
     assert again.out == ran.out
 
 
+def test_a_policy_is_tuned_under_a_prompt_profile_and_refused_under_another(
+    tmp_path: Path,
+) -> None:
+    options = ("--policy", "flare", "--budget", "1", "--limit", "8", "--prompt-profile", "dragin")
+    ran = threshold_tuned(tmp_path, *options)
+    assert ran.status == 0, ran.err
+    path = tmp_path / "policy.json"
+    assert read(path).tuned_on.prompt_profile == "dragin@1"
+    refused = run_scaar("ask", "Who directed the film?", "--policy-file", str(path))
+    assert refused.status == 1
+    assert "prompt profile: tuned on dragin@1, used with lab@1" in refused.err
+
+
 def test_a_budget_out_of_reach_is_reported(tmp_path: Path) -> None:
     ran = threshold_tuned(tmp_path, "--budget", "50", "--limit", "8")
     assert ran.status == 0

@@ -134,6 +134,7 @@ def tune_policy(
     freedom: options.Freedom = None,
     aliases: options.Aliases = None,
     index: options.Index = None,
+    prompt_profile: options.ProfileName = "",
     concurrency: options.Concurrency = 4,
     timeout: options.Timeout = options.TIMEOUT_S,
     target: OrchestratorAddress = EMBEDDED,
@@ -188,6 +189,7 @@ def tune_policy(
             concurrency=concurrency,
             addresses=Addresses(target),
             timeout_s=timeout,
+            prompt_profile=prompt_profile,
             retry_failed=retry_failed,
         )
         _tune_threshold(evaluation, request, name, budget, out, output)
@@ -202,6 +204,7 @@ def tune_policy(
         work=work,
         target=Target(budget, None if catch is None else 1 - catch),
         index=index,
+        prompt_profile=prompt_profile,
         concurrency=concurrency,
         timeout_s=timeout,
         searches=tune_options.parse_searches(search_modes, reranks),
