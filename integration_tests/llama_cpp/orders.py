@@ -1,10 +1,12 @@
 """Count decisions that depend on which questions were answered before, or at the same time.
 
-    python -m integration_tests.llama_cpp.orders QUESTIONS --index NAME [--count N] [--policy NAME]
+    python -m integration_tests.llama_cpp.orders QUESTIONS --index NAME --out FILE [--count N]
 
 QUESTIONS are JSON lines with ``question``. The settings ``SCAAR_*`` select the model, and the index
 must exist. The questions are answered one at a time, again in another order, and again several
 concurrently. A decision is a judged sentence, the query of a retrieval, or an accepted sentence.
+FILE has a line for every answer; a run that was interrupted continues with the questions that have
+none.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import asyncio
 import json
 import random
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,6 +36,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--index", required=True)
+    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--policy", default="flare")
     parser.add_argument("--concurrency", type=int, default=8)
@@ -40,35 +44,50 @@ async def main() -> None:
     options = parser.parse_args()
     with options.questions.open() as lines:
         questions = [json.loads(line)["question"] for line in lines][: options.count]
+    shuffled = random.Random(7).sample(questions, len(questions))
+    orders = (
+        ("one at a time", questions, 1),
+        ("another order", shuffled, 1),
+        ("concurrently", shuffled, options.concurrency),
+    )
     async with open_client() as client:
         answerer = Answers(client, options)
-        expected = await answerer.answered(questions, concurrency=1)
-        print(f"one at a time: {answerer.seconds:.0f} s", flush=True)
-        shuffled = random.Random(7).sample(questions, len(questions))
-        for name, concurrency in (("another order", 1), ("concurrently", options.concurrency)):
-            found = await answerer.answered(shuffled, concurrency=concurrency)
-            print(f"{name}, {concurrency}: {compared(expected, found)}, {answerer.seconds:.0f} s")
+        for order, asked, concurrency in orders:
+            await answerer.answer(order, asked, concurrency)
+    expected = answerer.decisions["one at a time"]
+    for order, _, concurrency in orders[1:]:
+        print(f"{order}, {concurrency}: {compared(expected, answerer.decisions[order])}")
 
 
 class Answers:
-    """Answers questions and keeps their decisions."""
+    """Answers questions, and keeps their decisions in the file."""
 
     def __init__(self, client: Client, options: argparse.Namespace) -> None:
         self._client = client
         self._options = options
-        self.seconds = 0.0
+        self.decisions: dict[str, dict[str, Decisions]] = defaultdict(dict)
+        """The decisions by order and question."""
+        if options.out.exists():
+            for line in options.out.read_text().splitlines():
+                stored = json.loads(line)
+                decisions = tuple(map(tuple, stored["decisions"]))
+                self.decisions[stored["order"]][stored["question"]] = decisions
 
-    async def answered(self, questions: Sequence[str], *, concurrency: int) -> dict[str, Decisions]:
-        """Return the decisions by question."""
+    async def answer(self, order: str, questions: Sequence[str], concurrency: int) -> None:
+        """Answer the questions in this order that have no stored answer."""
         began, places = time.monotonic(), asyncio.Semaphore(concurrency)
+        remaining = [each for each in questions if each not in self.decisions[order]]
 
-        async def one(question: str) -> Decisions:
+        async def answer_one(question: str) -> None:
             async with places:
-                return await self._decisions(question)
+                decisions = await self._decisions(question)
+            self.decisions[order][question] = decisions
+            with self._options.out.open("a") as file:
+                stored = {"order": order, "question": question, "decisions": decisions}
+                file.write(f"{json.dumps(stored)}\n")
 
-        found = await asyncio.gather(*map(one, questions))
-        self.seconds = time.monotonic() - began
-        return dict(zip(questions, found, strict=True))
+        await asyncio.gather(*map(answer_one, remaining))
+        print(f"{order}: {len(remaining)} answers, {time.monotonic() - began:.0f} s", flush=True)
 
     async def _decisions(self, question: str) -> Decisions:
         decisions: list[tuple[object, ...]] = []
