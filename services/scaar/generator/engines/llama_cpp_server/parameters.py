@@ -1,6 +1,6 @@
 """What the process of a server receives from the one that starts it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,7 +9,7 @@ class ServerParameters:
 
     path: str
     name: str
-    key: str
+    key: str = field(repr=False)
     """API key, which is random and new for every start."""
     slots: int
     context: int
