@@ -42,7 +42,25 @@ async def test_a_call_of_no_answer_on_the_only_slot_makes_the_answer_read_again(
     assert await hold(slots, "one") == Slot(0, reuse=True)
 
 
-async def test_a_call_during_another_one_of_the_answer_is_served_apart() -> None:
+async def test_a_call_waits_for_the_end_of_the_last_one_of_its_answer() -> None:
+    slots = AnswerSlots(3)
+    async with slots.slot("one"):
+        following = asyncio.create_task(hold(slots, "one"))
+        await asyncio.sleep(0.01)
+        assert await hold(slots, "two") == Slot(1, reuse=False)
+        assert not following.done()
+    assert await following == Slot(0, reuse=True)
+    async with slots.slot("one"):
+        following = asyncio.create_task(hold(slots, "one"))
+        await asyncio.sleep(0.01)
+        slots.release("one")
+    assert await following == Slot(0, reuse=False), "a released answer begins again"
+
+
+async def test_a_call_during_a_long_one_of_the_answer_is_served_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answer_slots, "OVERLAP_S", 0.01)
     slots = AnswerSlots(2)
     async with slots.slot("one"):
         assert await hold(slots, "one") == Slot(1, reuse=False)

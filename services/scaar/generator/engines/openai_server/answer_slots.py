@@ -19,6 +19,8 @@ from scaar.core.loop.budget import remaining_time_s
 
 IDLE_S = 10.0
 """Time without a call after which another answer takes the slot of an answer, in seconds."""
+OVERLAP_S = 2.0
+"""Time for which a call waits for the end of an earlier one of its answer, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,17 @@ class AnswerSlots:
     async def slot(self, answer_id: str) -> AsyncIterator[Slot]:
         """Hold the slot of an answer's call for the block; of a call of no answer if it is empty.
 
-        A second call of an answer that starts during its first one is treated as a call of no
-        answer.
+        A call waits for the end of an earlier one of its answer: over gRPC, the cancellation of a
+        call can arrive after the next call. If that takes long, as with concurrent calls of an
+        answer, the call is treated as one of no answer.
 
         Raises:
             DeadlineExceeded: the deadline of the call passed before a slot was free.
         """
         lease = await self._lease(answer_id) if answer_id else None
+        if lease is not None and lease.running:
+            await self._ended(lease)
+            lease = await self._lease(answer_id)
         if lease is None or lease.running:
             with self._call_of_none():
                 yield Slot(self._spare)
@@ -117,6 +123,14 @@ class AnswerSlots:
                 for lease in self._leases.values():
                     lease.reusable = False
             self._calls_of_none -= 1
+
+    async def _ended(self, lease: _Lease) -> None:
+        """Wait until the running call of a lease ends, for a limited time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OVERLAP_S):
+                while lease.running:
+                    self._changed.clear()
+                    await self._changed.wait()
 
     async def _lease(self, answer_id: str) -> _Lease:
         """Return the lease of an answer, once a slot is free."""
