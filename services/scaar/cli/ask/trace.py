@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.status import Status
 from rich.text import Text
 
+from scaar.core.plurals import counted
 from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
@@ -130,8 +131,7 @@ class TracePrinter:
     def _read(self, event: PromptRead) -> None:
         if not self._console.is_terminal:
             return
-        unread = event.prompt_tokens - event.read_tokens
-        text = f"reading {unread:,} token{'' if unread == 1 else 's'}"
+        text = f"reading {counted(event.unread_tokens, 'token')}"
         if self._reading is None:
             self._end_draft()
             self._reading = self._console.status(text)

@@ -22,6 +22,7 @@ from scaar.core.errors import (
     ScaarError,
     Violation,
 )
+from scaar.core.plurals import counted
 from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.ports import Catalog
 from scaar.core.queries import FORMULATIONS
@@ -34,6 +35,7 @@ from scaar.core.types import (
     AnswerRequest,
     PolicyOverrides,
     PolicyRequest,
+    PromptRead,
     TokenDrafted,
 )
 from scaar.http_server.disconnects import unless_disconnected
@@ -184,11 +186,14 @@ async def _all_events(request: Request, asked: AnswerRequest) -> list[AnswerEven
 
 
 def _sent(event: AnswerEvent, blocks: Blocks) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return what is sent of an event: drafted text, or the HTML of its block."""
+    """Return what is sent of an event: drafted text, how much is read, or the HTML of its block."""
     block = blocks.block(event)
     fragments: Any = templates().get_template("blocks.html").module
     if isinstance(event, TokenDrafted):
         return [("token", {"sentence": event.sentence, "text": event.token.text})]
+    if isinstance(event, PromptRead):
+        text = f"reading {counted(event.unread_tokens, 'token')}"
+        return [("reading", {"sentence": event.sentence, "text": text})]
     if isinstance(event, AnswerFinished):
         html = f"{fragments.answer_text(event.answer)}{fragments.usage(event.answer)}"
         return [("answer", {"html": html})]

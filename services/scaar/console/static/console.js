@@ -65,8 +65,8 @@
     const place = element("div");
     const answer = element("div");
     live.replaceChildren(answer, place);
-    answer.append(element("p", "The model writes…", "faint"));
-    let current, draft, section;
+    answer.append(element("p", "The model answers…", "faint"));
+    let current, draft, section, reading;
     const begin = (sentence) => {
       if (section && current === sentence) return;
       current = sentence;
@@ -83,7 +83,14 @@
       throw new Error(notice ? notice.textContent : `status ${response.status}`);
     }
     for await (const [name, data] of eventsOf(response)) {
-      if (name === "token") {
+      // How much is still to be read is shown until something else happens.
+      reading?.remove();
+      if (name === "reading") {
+        begin(data.sentence);
+        reading = element("p", data.text, "drafting reading");
+        reading.setAttribute("aria-hidden", "true");
+        section.append(reading);
+      } else if (name === "token") {
         begin(data.sentence);
         if (!draft) {
           draft = element("p", "", "drafting");
@@ -126,6 +133,7 @@
         const text = error.name === "AbortError" ? "Stopped." : error.message;
         live.prepend(element("p", text, "notice"));
       } finally {
+        live.querySelector(".reading")?.remove();
         stop.removeEventListener("click", abort);
         stop.hidden = true;
         button.disabled = false;

@@ -46,6 +46,11 @@ class PromptRead:
     prompt_tokens: int
     read_tokens: int
 
+    @property
+    def unread_tokens(self) -> int:
+        """Number of tokens that are still to be read."""
+        return self.prompt_tokens - self.read_tokens
+
 
 @dataclass(frozen=True, slots=True)
 class TokenDrafted:

@@ -43,6 +43,7 @@ from scaar.core.types import (
     GateJudged,
     PassagesFiltered,
     PolicyOverrides,
+    PromptRead,
     QueryBuilt,
     QuestionRewritten,
     RetrievalDecision,
@@ -513,6 +514,18 @@ class TestAsk:
         assert names == ["block"] * 5 + ["done"]
         assert "<script" not in response.text
         assert answerer.closed == 1
+
+    def test_what_is_still_to_be_read_is_an_event(self) -> None:
+        def script(request: AnswerRequest) -> Iterator[AnswerEvent | Exception]:
+            yield PromptRead(0, 2_000, 500)
+            yield PromptRead(0, 2_000, 1_999)
+
+        with open_pages(catalog=catalog(), answerer=ScriptedAnswerer(script)) as client:
+            live = client.post("/ask", data=WHO)
+            page = client.post("/", data=WHO)
+        assert 'event: reading\ndata: {"sentence":0,"text":"reading 1,500 tokens"}' in live.text
+        assert '"text":"reading 1 token"}' in live.text
+        assert (page.status_code, "reading 1,500" in page.text) == (200, False)
 
     def test_a_failure_ends_the_events_with_its_text(self) -> None:
         def script(request: AnswerRequest) -> Iterator[AnswerEvent | Exception]:
