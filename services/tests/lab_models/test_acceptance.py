@@ -7,7 +7,8 @@ whole acceptance, as ``make lab-models`` does. No aim names a policy.
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,13 @@ MISSED = {
 """What docs/lab.md says that a model does not reach."""
 
 
-@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+def first_and_long(names: Sequence[str]) -> list[Any]:
+    """Return the first model, and the others as long tests."""
+    first, *others = names
+    return [first, *(pytest.param(name, marks=pytest.mark.long) for name in others)]
+
+
+@pytest.mark.parametrize("name", first_and_long(LANGUAGE_MODELS))
 def test_a_model_does_what_its_report_says(name: str) -> None:
     folder = model_folder(name)
     reported = json.loads((folder / "training_report.json").read_text())["measured"]
@@ -83,7 +90,7 @@ def _error(share: float, count: int) -> float:
     return math.sqrt(max(share * (1 - share), 0.01) / count)
 
 
-@pytest.mark.parametrize("name", FORM_MODELS)
+@pytest.mark.parametrize("name", first_and_long(FORM_MODELS))
 def test_a_model_of_sentence_forms_does_what_its_report_says(name: str) -> None:
     folder = model_folder(name)
     report = json.loads((folder / "training_report.json").read_text())
@@ -105,7 +112,7 @@ def test_the_encoder_of_meanings_separates_what_its_report_says() -> None:
     assert report["seed"] == TRAININGS[LAB_MEANING_ENCODER].seed
 
 
-@pytest.mark.parametrize("name", [*TAGGED_MODELS, *FREE_MODELS])
+@pytest.mark.parametrize("name", first_and_long([*TAGGED_MODELS, *FREE_MODELS]))
 def test_a_model_trained_further_does_what_its_report_says(name: str) -> None:
     folder, training = model_folder(name), TRAININGS[name]
     assert isinstance(training, ContinuedTraining)

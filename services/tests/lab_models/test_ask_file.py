@@ -33,6 +33,7 @@ def last_line(ran: Ran) -> str:
     return ran.err.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes_where_it_stopped(lab_home: Path, tmp_path: Path) -> None:
     questions, out = questions_in(tmp_path, 60), tmp_path / "answers.jsonl"
     command = [sys.executable, "-m", "scaar.cli", "ask", "--file", str(questions)]

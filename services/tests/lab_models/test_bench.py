@@ -34,7 +34,7 @@ def questions(tail_questions: list[Question]) -> list[str]:
     return [each.question for each in tail_questions[:4]]
 
 
-@pytest.mark.parametrize("retrievals", [0.5, 0.75])
+@pytest.mark.parametrize("retrievals", [0.5, pytest.param(0.75, marks=pytest.mark.long)])
 async def test_every_policy_is_measured_at_the_same_budget(
     answerer: WatchedAnswerer, questions: list[str], retrievals: float
 ) -> None:

@@ -90,6 +90,7 @@ def content(words: Sequence[str]) -> list[bool]:
     return [each is WordClass.CONTENT for each in word_classes(words)]
 
 
+@pytest.mark.long
 async def test_decisions_hits_and_queries_are_those_of_the_authors_formula(
     world: World, code: Code
 ) -> None:

@@ -194,6 +194,7 @@ def test_the_command_line_refuses_an_index_by_bm25() -> None:
 
 
 @pytest.mark.usefixtures("_words")
+@pytest.mark.long
 def test_an_evaluation_compares_both_policies(tmp_path: Path) -> None:
     ran = run_scaar(
         *("eval", "run", "--dataset", "lab", "--limit", "3", "--seed", "1001"),

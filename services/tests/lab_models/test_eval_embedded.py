@@ -92,6 +92,7 @@ def test_a_folder_has_the_results_of_a_run_in_files(tmp_path: Path) -> None:
     assert "--format: needs the folder of an evaluation" in refused.err
 
 
+@pytest.mark.long
 def test_a_killed_run_continues_and_loses_no_prediction(lab_home: Path, tmp_path: Path) -> None:
     with started(tmp_path, lab_home, 40) as process:
         evaluation = wait_for_predictions(process, tmp_path, 8)
@@ -127,6 +128,7 @@ def test_one_process_runs_a_folder_and_an_interrupted_run_is_resumed(
     assert f"{evaluation} succeeded: 200 of 200" in resumed.err
 
 
+@pytest.mark.long
 def test_an_evaluation_of_another_world_is_run_from_python(tmp_path: Path) -> None:
     target = f"embedded:{tmp_path}"
     results = evaluate("lab", ["single_round"], target=target, seed=2003, limit=4, progress=False)

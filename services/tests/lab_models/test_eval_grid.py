@@ -25,6 +25,7 @@ def first_pass(out: Path) -> list[dict[str, Any]]:
         return [json.loads(record) for (record,) in database.execute(chosen)]
 
 
+@pytest.mark.long
 def test_every_policy_gets_as_many_thetas_at_its_own_scores(tmp_path: Path) -> None:
     requested = ("--dataset", "lab", "--limit", "24", "--policies", "no_retrieval,flare,scaar")
     ran = run_scaar("eval", "run", *requested, "--grid", "3", "--out", str(tmp_path))

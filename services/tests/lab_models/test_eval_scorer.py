@@ -68,6 +68,7 @@ def ran(lab_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
         return out, ablated(out)
 
 
+@pytest.mark.long
 def test_the_ablation_evaluates_scaar_with_every_control(ran: tuple[Path, Ran]) -> None:
     out, output = ran
     assert output.status == 0
@@ -83,6 +84,7 @@ def test_the_ablation_evaluates_scaar_with_every_control(ran: tuple[Path, Ran]) 
         assert len(predictions(out, label)) == 10
 
 
+@pytest.mark.long
 def test_each_control_keeps_the_declared_part_of_the_contributions(ran: tuple[Path, Ran]) -> None:
     out, _ = ran
     rows = zip(*(predictions(out, label) for label in SCAAR), strict=True)
@@ -97,6 +99,7 @@ def test_each_control_keeps_the_declared_part_of_the_contributions(ran: tuple[Pa
         assert min(by_word, key=by_word.__getitem__) in ("the", "was", "film")
 
 
+@pytest.mark.long
 def test_each_control_decides_differently_for_some_questions(ran: tuple[Path, Ran]) -> None:
     out, _ = ran
     own = decided(out, "scaar")
@@ -104,6 +107,7 @@ def test_each_control_decides_differently_for_some_questions(ran: tuple[Path, Ra
         assert decided(out, label) != own
 
 
+@pytest.mark.long
 def test_constant_contributions_under_surprisal_decide_as_flare_does(tmp_path: Path) -> None:
     theta = "theta=0.35"
     evaluated(tmp_path / "flare", "--policies", "flare", "--set", theta)

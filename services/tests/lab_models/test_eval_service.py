@@ -148,6 +148,7 @@ def test_a_control_without_an_orchestrator_is_refused(
     assert "--scorer: the control permuted is not available" in " ".join(ran.err.split())
 
 
+@pytest.mark.long
 def test_a_killed_evaluator_resumes_where_it_was(
     lab_home: Path, tmp_path: Path, questions: Path
 ) -> None:

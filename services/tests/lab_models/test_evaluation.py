@@ -40,6 +40,7 @@ def lab(*, limit: int = 6, **options: Any) -> Results:
     return evaluate("lab", POLICIES, values=values, limit=limit, progress=False, **options)
 
 
+@pytest.mark.long
 def test_an_evaluator_gives_the_results_of_this_process(tmp_path: Path, target: str) -> None:
     local, remote = lab(out=tmp_path), lab(target=target)
     assert local.settings == remote.settings == SETTINGS

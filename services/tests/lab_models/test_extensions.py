@@ -207,35 +207,40 @@ include = ["{name}.py"]
             "RULE = None",
             "entry point flare of scaar.triggers: scaar has a trigger of this name",
         ),
-        (
+        pytest.param(
             'scaar.triggers mine = "broken:RULE"',
             "RULE = None",
             "entry point mine of scaar.triggers: broken:RULE must be a TriggerRule, not a NoneType",
+            marks=pytest.mark.long,
         ),
-        (
+        pytest.param(
             'scaar.triggers mine = "broken:RULE"',
             "import does_not_exist",
             "entry point mine of scaar.triggers: ModuleNotFoundError: No module named "
             "'does_not_exist'",
+            marks=pytest.mark.long,
         ),
-        (
+        pytest.param(
             'scaar.queries Mine = "broken:RULE"',
             "RULE = None",
             "entry point Mine of scaar.queries: the name must be lower-case letters, digits and "
             "underscores, first a letter, at most 64 characters",
+            marks=pytest.mark.long,
         ),
-        (
+        pytest.param(
             'scaar.policies mine = "broken:PRESET"',
             "from scaar.extensions import *\n"
             "PRESET = Preset('mine', (Moment.UNCERTAIN_DRAFT,), QuerySettings('pfq', True), 'no')",
             "entry point mine of scaar.policies: broken:PRESET: there is no trigger 'no'; known: "
             "flare, ",
+            marks=pytest.mark.long,
         ),
-        (
+        pytest.param(
             'scaar.policies mine = "broken:PRESET"',
             "from scaar.extensions import *\n"
             "PRESET = Preset('yours', (), QuerySettings('question', False))",
             "entry point mine of scaar.policies: broken:PRESET: its name is 'yours'",
+            marks=pytest.mark.long,
         ),
     ],
 )

@@ -97,6 +97,7 @@ def _fits_a_threshold(results: Path, path: Path) -> None:
     assert "none cannot be read: No such file" in missing.err
 
 
+@pytest.mark.long
 def test_a_router_is_fitted_to_an_evaluation_and_chooses_the_policy_of_each_question(
     lab_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from scaar.lab.reading import facts_of
 SEED, LIMIT = 1001, 12
 
 
+@pytest.mark.long
 def test_the_error_oracle_retrieves_for_wrong_drafts_alone(tmp_path: Path) -> None:
     asking = PolicyRequest(ORACLE_ERROR, PolicyOverrides(query=ORACLE))
     policies = [PolicyRequest(ORACLE_ERROR), asking]

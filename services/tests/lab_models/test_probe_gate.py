@@ -90,6 +90,7 @@ def test_an_evaluation_becomes_a_probe_that_reads_the_models_states(
         ("x", "--layers: must be from 0 to 3, not 'x'"),
     ],
 )
+@pytest.mark.long
 def test_a_layer_that_the_model_lacks_is_refused(
     results: Path, tmp_path: Path, layers: str, message: str
 ) -> None:

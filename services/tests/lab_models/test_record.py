@@ -35,6 +35,7 @@ def test_what_was_run_is_gone_on_with_and_made_into_the_page(
     assert str(tmp_path) not in page
 
 
+@pytest.mark.long
 def test_one_that_is_refused_is_named_and_the_others_are_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

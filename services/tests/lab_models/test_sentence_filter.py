@@ -11,7 +11,17 @@ from scaar.testing.commands import run_scaar
 QUESTION = "When was the film The Velvet Statue released?"
 
 
-@pytest.mark.parametrize("labelling", Labelling)
+@pytest.mark.parametrize(
+    "labelling",
+    [
+        Labelling.LEXICAL,
+        *(
+            pytest.param(each, marks=pytest.mark.long)
+            for each in Labelling
+            if each is not Labelling.LEXICAL
+        ),
+    ],
+)
 def test_filco_answers_from_the_sentences_that_its_fitted_filter_keeps(
     labelling: Labelling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def judge(threshold: float) -> tuple[dict[str, object], dict[str, object]]:
     return judged, ran.records[-1]
 
 
+@pytest.mark.long
 def test_an_evaluation_becomes_a_gate_that_answers_questions(
     tmp_path: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def tuning(lab_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     return out, ran
 
 
+@pytest.mark.long
 def test_a_tuned_policy_is_served_with_the_figures_of_its_tuning(
     tuning: tuple[Path, Ran], tmp_path: Path
 ) -> None:

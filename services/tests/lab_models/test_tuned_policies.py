@@ -148,6 +148,7 @@ def test_a_shipped_policy_is_evaluated_by_its_name(tmp_path: Path) -> None:
     assert "there is no policy 'tuned-9'" in unknown.err
 
 
+@pytest.mark.long
 def test_a_policy_of_a_running_orchestrator_is_evaluated_by_its_name(
     lab_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
