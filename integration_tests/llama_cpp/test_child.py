@@ -90,7 +90,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_calls_survive_a_killed_server_or_end_with_an_error(smollm2: Path) -> None:
-    request = GenerateRequest("Write about Rome.", max_tokens=200)
+    request = GenerateRequest("Write about Rome.", max_tokens=60)
     async with opened(smollm2, slots=2, max_total_tokens=1024) as generator:
         first = pid_of(generator)
         calls = [asyncio.create_task(write(generator, request)) for _ in range(6)]
@@ -284,7 +284,7 @@ def _replace(file: Path, other: Path) -> None:
 
 
 async def test_a_cancelled_call_ends_while_its_prompt_is_read(smollm2: Path) -> None:
-    long = GenerateRequest("The fox runs over the hill. " * 500, max_tokens=1)
+    long = GenerateRequest("The fox runs over the hill. " * 300, max_tokens=1)
     async with opened(smollm2) as generator:
         before = _cpu_ticks(pid_of(generator))
         await write(generator, long)

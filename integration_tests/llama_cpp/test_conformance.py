@@ -14,6 +14,7 @@ from ..servers.llama_cpp.llama_cpp_server import LlamaCppServer
 from .conftest import settings_for, settings_of_file
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("openai_api", "transport"), [("completions", "embedded"), ("chat", "grpc")]
 )
@@ -33,6 +34,7 @@ class TestLlamaCppGenerator(GeneratorConformance):
             yield generator
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", TRANSPORTS)
 class TestLabModelInGgufFile(GeneratorConformance):
     prompt = "Question: Who directed the film The Haunted Fountain?\nAnswer:"
