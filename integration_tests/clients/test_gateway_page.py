@@ -36,7 +36,7 @@ def expected_of(block: str) -> list[str]:
         return ["The film The Haunted Fountain", "True"]
     if "mcp" in block:
         return ["['answer', 'search', 'explain', 'would_retrieve']", RELEASED, "Uncertain: '19"]
-    if "for annotation" in block:
+    if '"<-"' in block:
         return [RELEASED, "<- The Velvet Statue scaar:lab/film-"]
     return [RELEASED]
 

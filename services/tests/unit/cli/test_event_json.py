@@ -42,6 +42,7 @@ def test_every_event_has_its_name_and_its_fields(answered: list[AnswerEvent]) ->
         *("event", "sentence", "text", "words", "trigger", "retrieving", "score", "signals"),
         "without_contributions",
         "scorer_mismatch",
+        "abstains",
     ]
     assert judged["words"][1] == {
         "text": "[Paris].",
