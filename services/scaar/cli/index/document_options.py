@@ -1,14 +1,17 @@
 """Options of indexes that are built from folders of documents."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scaar import __version__
 from scaar.core.errors import InvalidRequest
 from scaar.retriever.documents.document import ReadingLimits
-from scaar.retriever.documents.files import check_roots
+from scaar.retriever.documents.files import FoundFile, check_roots
 from scaar.retriever.documents.reading import DocumentFolders
 from scaar.retriever.documents.splitting import PASSAGE_WORDS
 from scaar.retriever.documents.urls import check_prefix
@@ -94,6 +97,12 @@ class DocumentOptions:
         return DocumentFolders(
             self.roots, words=self.words, url_prefix=self.url_prefix, limits=limits
         )
+
+    def digest(self, files: Sequence[FoundFile]) -> str:
+        """Return a digest of files, their sizes and times, and of how they are read."""
+        how = (__version__, self.words, self.url_prefix, self.max_file_mb)
+        what = [(str(file.path), file.size_bytes, file.changed_ns) for file in files]
+        return sha256(repr((how, what)).encode()).hexdigest()
 
 
 def document_options(

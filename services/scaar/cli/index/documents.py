@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from scaar.core.types import DenseSettings, IndexMode
 from scaar.retriever.documents.files import FoundFile
 from scaar.retriever.documents.ledger import LedgerFile
 from scaar.retriever.documents.reading import ReadFolder
-from scaar.retriever.documents.refresh import RefreshResult, refresh_index
+from scaar.retriever.documents.refresh import RefreshResult, refresh_index, unchanged_index
 from scaar.retriever.documents.watching import FolderWatcher
 
 _LEDGERS = "documents"
@@ -32,15 +33,29 @@ class _Stopped(Exception):
     """The reading of documents was stopped."""
 
 
+def _print(line: str) -> None:
+    print(line, flush=True)
+
+
 class DocumentIndex:
     """An index of documents: reads them, refreshes the index and reports both."""
 
-    def __init__(self, name: str, options: DocumentOptions, indexes: IndexKeeper, place: str):
+    def __init__(
+        self,
+        name: str,
+        options: DocumentOptions,
+        indexes: IndexKeeper,
+        place: str,
+        *,
+        on_refreshed: Callable[[str], None] = _print,
+    ):
+        """``on_refreshed`` receives a line after each refresh; by default it is printed."""
         self.name = name
         self._options = options
         self._folders = options.folders()
         self._indexes = indexes
-        self._ledger = LedgerFile(scaar_home() / _LEDGERS, place, name)
+        self._ledger = ledger_of(name, place)
+        self._on_refreshed = on_refreshed
         self._reported: tuple[str, ...] = ()
 
     async def refresh(
@@ -51,14 +66,37 @@ class DocumentIndex:
         With the option ``strict``, the index stays as it is if one could not.
         """
         started = time.monotonic()
+        files = await self.state()
+        state = self._options.digest(files)
+        if mode is IndexMode.CREATE and dense is None:
+            unchanged = await unchanged_index(self._indexes, self.name, self._ledger, state)
+            if unchanged is not None:
+                counts = f"{counted(len(files), 'document')}, unchanged"
+                self._report(unchanged, counts, started)
+                return True
         read = await self._read()
         self._report_files(read)
         if not (read.errors and self._options.strict):
-            result = await refresh_index(
-                self._indexes, self.name, read, self._ledger, mode=mode, dense=dense
+            with Console(stderr=True).status(f"indexing {escape(self.name)}"):
+                result = await refresh_index(
+                    self._indexes,
+                    self.name,
+                    read,
+                    self._ledger,
+                    mode=mode,
+                    dense=dense,
+                    state="" if read.errors else state,
+                )
+            self._report(
+                result, f"{counted(read.files, 'document')} read, {_counts(result)}", started
             )
-            _report(result, read, seconds=time.monotonic() - started)
         return not read.errors
+
+    def _report(self, result: RefreshResult, counts: str, started: float) -> None:
+        index, seconds = result.index, time.monotonic() - started
+        size = f"{counted(index.passages, 'passage')}, {megabytes(index)}"
+        text = f"{counts}; {size}, version {index.version[:12]}, in {seconds:.1f} s"
+        self._on_refreshed(f"{index.name}: {text}")
 
     async def watch(self, *, every_s: float, seen: object) -> None:
         """Refresh the index whenever documents differ from the state ``seen``, until cancelled."""
@@ -148,13 +186,11 @@ async def build_from_documents(
         return True
 
 
-def _report(result: RefreshResult, read: ReadFolder, *, seconds: float) -> None:
-    counts = ", ".join(
-        f"{getattr(result, what):,} {what}" for what in ("added", "changed", "removed", "unchanged")
-    )
-    index = result.index
-    total = (
-        f"{counted(index.passages, 'passage')}, {megabytes(index)}, version {index.version[:12]}"
-    )
-    done = f"{counted(read.files, 'document')} read, {counts}; {total}, in {seconds:.1f} s"
-    print(f"{index.name}: {done}", flush=True)
+def ledger_of(name: str, place: str) -> LedgerFile:
+    """Return the ledger of an index in a place, which :func:`index_place` returns."""
+    return LedgerFile(scaar_home() / _LEDGERS, place, name)
+
+
+def _counts(result: RefreshResult) -> str:
+    kinds = ("added", "changed", "removed", "unchanged")
+    return ", ".join(f"{getattr(result, kind):,} {kind}" for kind in kinds)

@@ -23,6 +23,8 @@ class Ledger:
 
     version: str = ""
     roots: Mapping[str, Digests] = field(default_factory=dict)
+    state: str = ""
+    """Digest of the files that were read last, and how; empty if some could not be read."""
 
 
 def digests_of(passages: Iterable[Passage]) -> Digests:
@@ -49,6 +51,7 @@ class LedgerFile:
             return Ledger(
                 str(found["version"]),
                 {root: dict(digests) for root, digests in found["roots"].items()},
+                str(found["state"]),
             )
         except FileNotFoundError:
             return None
@@ -64,7 +67,7 @@ class LedgerFile:
             BackendUnavailable: the file cannot be written.
         """
         roots = {root: dict(digests) for root, digests in ledger.roots.items()}
-        text = json.dumps({"version": ledger.version, "roots": roots})
+        text = json.dumps({"version": ledger.version, "roots": roots, "state": ledger.state})
         new = self.path.with_suffix(f".{os.getpid()}.new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

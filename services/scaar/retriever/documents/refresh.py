@@ -39,8 +39,12 @@ async def refresh_index(
     *,
     mode: IndexMode = IndexMode.CREATE,
     dense: DenseSettings | None = None,
+    state: str = "",
 ) -> RefreshResult:
     """Build an index from documents, or take up what changed in them since the last refresh.
+
+    ``state`` is the digest of the files by which :func:`unchanged_index` knows them; empty if they
+    are to be read again.
 
     The mode ``CREATE`` changes an index that earlier refreshes have built, and refuses another one;
     ``UPSERT`` adds the documents to any index; ``REPLACE`` builds the index from scratch. New and
@@ -63,7 +67,7 @@ async def refresh_index(
         result = await indexes.index_passages(
             name, _stream(passages), mode=mode, metadata_fields=DOCUMENT_FIELDS, dense=dense
         )
-        file.write(Ledger(result.index.version, wanted))
+        file.write(Ledger(result.index.version, wanted, state))
         return RefreshResult(result.index, added=len(passages))
     ledger = file.read()
     if ledger is None:
@@ -72,7 +76,20 @@ async def refresh_index(
             raise AlreadyExists(f"the index {name!r} {text}, --upsert adds the documents to it")
         ledger = Ledger()
     unchanged_dense(name, index.dense, requested=dense)
-    return await _change(indexes, index, passages, wanted, ledger, file, dense=dense)
+    return await _change(indexes, index, passages, wanted, ledger, file, dense=dense, state=state)
+
+
+async def unchanged_index(
+    indexes: IndexKeeper, name: str, file: LedgerFile, state: str
+) -> RefreshResult | None:
+    """Return an index that the last refresh built from files of the same state; else None."""
+    ledger = file.read()
+    if ledger is None or not state or ledger.state != state:
+        return None
+    index = await _existing(indexes, name)
+    if index is None or index.version != ledger.version:
+        return None
+    return RefreshResult(index, unchanged=len(_merged(ledger.roots.values())))
 
 
 async def _change(
@@ -84,6 +101,7 @@ async def _change(
     file: LedgerFile,
     *,
     dense: DenseSettings | None,
+    state: str,
 ) -> RefreshResult:
     others = {root: digests for root, digests in ledger.roots.items() if root not in wanted}
     before = _merged(ledger.roots[root] for root in wanted if root in ledger.roots)
@@ -111,7 +129,7 @@ async def _change(
         for start in range(0, len(ids), _DELETED_AT_ONCE):
             await indexes.delete_passages(index.name, ids[start : start + _DELETED_AT_ONCE])
         index = await indexes.describe_index(index.name)
-    file.write(Ledger(index.version, {**others, **wanted}))
+    file.write(Ledger(index.version, {**others, **wanted}, state))
     return RefreshResult(
         index, len(added), len(changed), len(removed), len(after) - len(added) - len(changed)
     )

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -153,3 +154,32 @@ def test_watching_takes_up_changes_and_stops_at_an_interrupt(home: Path, folder:
         assert process.wait() == 0
     (ledger,) = (home / "documents").iterdir()
     assert len(json.loads(ledger.read_text())["roots"][str(folder.resolve())]) == 3
+
+
+def test_files_of_the_same_size_and_time_are_not_read_again(home: Path, folder: Path) -> None:
+    assert build("--from", folder).exit_code == 0
+    file = folder / "etna.md"
+    before, text = file.stat(), file.read_text()
+    file.write_text(text.replace("Italy", "Spain"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert build("--from", folder).stdout.startswith("docs: 2 documents, unchanged; 2 passages")
+    os.utime(file)
+    changed = build("--from", folder).stdout
+    assert changed.startswith("docs: 2 documents read, 1 added, 0 changed, 1 removed, 1 unchanged")
+    other_words = build("--from", folder, "--passage-words", "20").stdout
+    assert other_words.startswith("docs: 2 documents read, 0 added")
+
+
+def test_an_index_that_another_command_changed_is_refreshed(home: Path, folder: Path) -> None:
+    assert build("--from", folder).exit_code == 0
+    passage = search("Fuji volcano in Japan")[0]
+    deleted = CliRunner().invoke(app, ["delete", "docs", passage.id], catch_exceptions=False)
+    assert deleted.exit_code == 0
+    assert build("--from", folder).stdout.startswith("docs: 2 documents read")
+    assert search("Fuji volcano in Japan")[0] == passage
+
+
+def test_documents_that_cannot_be_read_are_tried_and_named_again(home: Path, folder: Path) -> None:
+    (folder / "empty.md").write_text("")
+    for _ in range(2):
+        assert "empty.md is empty" in build("--from", folder).stderr
