@@ -1,8 +1,6 @@
 """``scaar up`` with a model server and a folder of documents."""
 
 import asyncio
-import os
-import re
 from asyncio import Task
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
@@ -11,8 +9,10 @@ from typing import Annotated
 
 import typer
 
+from scaar.cli.environment import settings_in_environment
 from scaar.cli.index.document_options import WATCH_EVERY_S, DocumentOptions
 from scaar.cli.index.documents import DocumentIndex
+from scaar.cli.index.folder_index import read_folder_index_name
 from scaar.compose import index_place, open_indexes
 from scaar.core.errors import InvalidRequest
 from scaar.core.validation import check_index_name
@@ -40,7 +40,8 @@ Index = Annotated[
     typer.Option(
         metavar="NAME",
         help="With --documents: name of the index. Default: the name of the folder in lower case, "
-        "with a hyphen for other characters.",
+        "with a hyphen for other characters; a digest of its path follows if an index of other "
+        "documents has this name.",
     ),
 ]
 UrlPrefix = Annotated[
@@ -102,8 +103,9 @@ def up_documents(
                 raise InvalidRequest.of(option, "requires --documents")
         return None
     roots = check_roots([folder], option="--documents")
-    name = index or re.sub(r"[^a-z0-9]+", "-", roots[0].name.lower()).strip("-")
-    check_index_name(name, field="--index")
+    if index is not None:
+        check_index_name(index, field="--index")
+    name = index or read_folder_index_name(roots[0])
     prefix = check_prefix(url_prefix) if url_prefix is not None else ""
     return UpDocuments(name, DocumentOptions(roots, url_prefix=prefix))
 
@@ -116,13 +118,5 @@ def settings_of(model_url: str | None, documents: UpDocuments | None) -> Iterato
         settings |= {"SCAAR_GENERATOR_ENGINE": "openai", "SCAAR_GENERATOR_URL": model_url}
     if documents is not None:
         settings["SCAAR_GATEWAY_DEFAULT_INDEX"] = documents.name
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
+    with settings_in_environment(settings):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

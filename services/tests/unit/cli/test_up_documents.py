@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scaar.cli.serve.up_documents import settings_of, up_documents
+from scaar.cli.serve.up_documents import UpDocuments, settings_of, up_documents
 from scaar.compose import open_indexes
 from scaar.core.errors import InvalidRequest
 
@@ -16,6 +16,9 @@ def folder(tmp_path: Path) -> Path:
     path.mkdir()
     (path / "etna.md").write_text("# Etna\n\nEtna is a volcano in Italy.")
     return path
+
+
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_the_index_has_the_name_of_the_folder_or_that_of_the_option(folder: Path) -> None:
@@ -55,9 +58,8 @@ def test_the_settings_hold_for_the_block_only(
     assert dict(os.environ) == before
 
 
-def test_documents_are_indexed_unless_stopped_first(home: Path, folder: Path) -> None:
-    async def start(*, stop_first: bool) -> tuple[bool, int]:
-        documents = up_documents(folder, index=None, url_prefix=None)
+def test_documents_are_indexed_unless_stopped_first(folder: Path) -> None:
+    async def start(documents: UpDocuments | None, *, stop_first: bool) -> tuple[bool, int]:
         assert documents is not None
         stopping = asyncio.Event()
         stopped = asyncio.create_task(stopping.wait())
@@ -70,5 +72,6 @@ def test_documents_are_indexed_unless_stopped_first(home: Path, folder: Path) ->
         async with open_indexes() as indexes:
             return started, len(await indexes.list_indexes())
 
-    assert asyncio.run(start(stop_first=True)) == (False, 0)
-    assert asyncio.run(start(stop_first=False)) == (True, 1)
+    for stop_first, expected in ((True, (False, 0)), (False, (True, 1))):
+        documents = up_documents(folder, index=None, url_prefix=None)
+        assert asyncio.run(start(documents, stop_first=stop_first)) == expected
