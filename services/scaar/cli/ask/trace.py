@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.status import Status
 from rich.text import Text
 
+from scaar.cli.ask.sources import AnswerSources
 from scaar.core.plurals import counted
 from scaar.core.queries import FORMULATIONS
 from scaar.core.triggers import TRIGGERS
@@ -71,6 +72,7 @@ class TracePrinter:
         self._reading: Status | None = None
         self._drafting = -1
         self._as_a_whole = False
+        self._sources = AnswerSources()
 
     def show(self, event: AnswerEvent) -> None:
         """Print one event."""
@@ -78,6 +80,7 @@ class TracePrinter:
             self._read(event)
             return
         self.close()
+        self._sources.add(event)
         if not isinstance(event, TokenDrafted):
             self._end_draft()
         match event:
@@ -284,6 +287,8 @@ class TracePrinter:
         self._labelled("answer", f"[bold]{escape(answer.shown) or '(none)'}[/]")
         if (abstained := answer.abstained) is not None:
             self._labelled("! abstain", f"[bold yellow]{_abstention_text(abstained)}[/]")
+        for number, source in enumerate(self._sources.texts()):
+            self._labelled("" if number else "sources", escape(source))
         self._labelled("usage", usage_text(answer.usage))
 
     def _labelled(self, label: str, markup: str) -> None:

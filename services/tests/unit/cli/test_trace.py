@@ -22,6 +22,7 @@ from scaar.core.types import (
     GateJudged,
     JudgedWord,
     LogprobKind,
+    MetadataField,
     Moment,
     PassagesFiltered,
     PassagesRetrieved,
@@ -30,9 +31,11 @@ from scaar.core.types import (
     QuerySettings,
     RetrievalDecision,
     RetrievalWeighed,
+    RetrievedPassage,
     ScoredCandidate,
     SearchDecision,
     SearchRequested,
+    SentenceAccepted,
     SentenceJudged,
     SentenceRegenerated,
     SettingSource,
@@ -380,3 +383,24 @@ def test_a_terminal_shows_how_much_is_left_to_read_while_nothing_is_written() ->
     assert "reading 1,500 tokens" in text
     assert "single_round" in text[text.index("reading") :]
     assert "reading" not in shown(reading)
+
+
+def test_the_sources_of_the_sentences_are_listed_once(answered: list[AnswerEvent]) -> None:
+    def passage(name: str, **metadata: str) -> RetrievedPassage:
+        fields = tuple(MetadataField(field, (value,)) for field, value in metadata.items())
+        return RetrievedPassage(name, "Leave", "Leave is 28 days.", 1.0, 1, fields)
+
+    assert "sources" not in shown(answered)
+    leave = passage("p1", source="hr/leave.md", section="Leave > Annual leave")
+    found = (leave, replace(leave, id="p2"), passage("p3", source="b.pdf", page="3"))
+    unused = passage("p4", source="unused.md")
+    accepted = AcceptedSentence(" Leave is 28 days.", ("p1", "p2", "p3"))
+    events = [
+        *answered[:-1],
+        PassagesRetrieved(1, "handbook", "v1", (*found, unused)),
+        SentenceAccepted(2, accepted, 41, 59),
+        answered[-1],
+    ]
+    text = shown(events)
+    assert "  sources  hr/leave.md › Leave › Annual leave\n           b.pdf, page 3\n" in text
+    assert "unused.md" not in text.partition("sources")[2]
