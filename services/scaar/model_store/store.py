@@ -27,7 +27,7 @@ class ModelStore:
 
     def find(self, name: str) -> InstalledModel | None:
         """Return the model of a name; None if this machine has no record of it."""
-        if not _is_name(name):
+        if not is_model_name(name):
             return None
         try:
             return InstalledModel.read(self.record_of(name))
@@ -51,7 +51,7 @@ class ModelStore:
         Raises:
             NotFound: the model or its file is not on this machine; the error says what to run.
         """
-        if not _is_name(model):
+        if not is_model_name(model):
             path = Path(model).expanduser()
             if not path.is_file():
                 raise NotFound(
@@ -138,6 +138,6 @@ def check_content(path: Path, model: InstalledModel) -> None:
     )
 
 
-def _is_name(model: str) -> bool:
+def is_model_name(model: str) -> bool:
     """Return whether a text is a name of a model, not the path of a file."""
     return "/" not in model and not model.endswith(".gguf")

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from scaar.cli.addresses import OrchestratorAddress
+from scaar.cli.ask import documents as of_documents
 from scaar.cli.ask.event_json import event_line
 from scaar.cli.ask.file import ask_file
 from scaar.cli.ask.filters import Filters, parse_filters
@@ -26,6 +27,8 @@ from scaar.cli.completion import (
     complete_setting,
     complete_trigger,
 )
+from scaar.cli.environment import settings_in_environment
+from scaar.cli.models import choice as of_models
 from scaar.cli.unknown_variables import warn_of_unknown_variables
 from scaar.compose import EMBEDDED, open_answerer, read_policies
 from scaar.core.errors import InvalidRequest
@@ -83,9 +86,18 @@ def ask(
         ),
     ] = None,
     index: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Index to retrieve from.", autocompletion=complete_index),
-    ] = "lab",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Index to retrieve from, or name of that of --documents. Default: lab; with "
+            "--documents, the name of the folder.",
+            autocompletion=complete_index,
+        ),
+    ] = None,
+    documents: of_documents.Documents = None,
+    model: of_models.Model = None,
+    yes: of_models.Yes = False,
+    offline: of_models.Offline = False,
     filters: Filters = None,
     messages: Annotated[
         Path | None,
@@ -157,10 +169,24 @@ def ask(
         ),
     ] = 4,
 ) -> None:
-    """Answer a question, or a file of questions."""
+    """Answer questions from an index or a folder of documents."""
     warn_of_unknown_variables()
     if messages is None and _is_given(context, "rewrite"):
         raise InvalidRequest.of("--rewrite", "requires --messages")
+    of_documents.check_options(target, documents=documents, model=model, yes=yes, offline=offline)
+    asked = None if documents is None else of_documents.AskedDocuments(documents, index)
+    choice = None
+    if documents is not None or model is not None:
+        choice = of_models.choose_model(model)
+        context.with_resource(settings_in_environment(choice.settings))
+
+    def prepared(request: AnswerRequest) -> AnswerRequest:
+        """Have model and documents at hand for a valid request, and return it for their index."""
+        if choice is not None:
+            of_documents.check_scorer_installed(request.policy)
+            choice.ensure(yes=yes, offline=offline)
+        return request if asked is None else replace(request, index=asyncio.run(asked.index()))
+
     artefacts = []
     if policy_file is not None:
         artefacts.append(read_policy_file(policy_file, target=target, policy=policy))
@@ -171,7 +197,7 @@ def ask(
             parse_overrides(settings or [], trigger=trigger, query=query, gate=gate),
             allow_mismatch=allow_mismatch,
         ),
-        index=index,
+        index=index or "lab",
         budget=BudgetLimits(timeout_s=timeout),
         on_failure=on_failure,
         filters=parse_filters(filters or ()),
@@ -191,7 +217,7 @@ def ask(
         # Report an invalid option as such, and not as an error of the first line.
         validate(replace(request, question="?"), remote=target != EMBEDDED, tuned=tuned)
         failed = ask_file(
-            request,
+            prepared(request),
             file,
             out,
             concurrency=concurrency,
@@ -213,7 +239,7 @@ def ask(
         raise InvalidRequest.of("--concurrency", "requires --file")
     # Report an invalid request before anything is loaded.
     validate(request, remote=target != EMBEDDED, tuned=tuned)
-    asyncio.run(_ask(request, target, artefacts, as_json))
+    asyncio.run(_ask(prepared(request), target, artefacts, as_json))
 
 
 def _is_given(context: typer.Context, option: str) -> bool:

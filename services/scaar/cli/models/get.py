@@ -1,16 +1,15 @@
 """``scaar models get``: download a model, or name a file."""
 
-import sys
 from typing import Annotated
 
 import typer
 
+from scaar.cli.models.consent import download_facts, has_consent
 from scaar.cli.notes import print_notes
 from scaar.compose import build_model_store
 from scaar.core.errors import InvalidRequest
 from scaar.model_store.download import download_model, register_file
 from scaar.model_store.wanted import WantedModel, parse_wanted
-from scaar.runtime.disk import size_text
 
 
 def get(
@@ -43,26 +42,14 @@ def get(
     else:
 
         def confirm(announced: WantedModel) -> None:
-            _confirm(announced, yes=yes)
+            consent = has_consent(announced, yes=yes)
+            if consent is None:
+                text = f"is required without a terminal, to download {download_facts(announced)}"
+                raise InvalidRequest.of("--yes", text)
+            if not consent:
+                raise typer.Abort
 
         found = download_model(store, wanted, confirm, offline=offline, note=print_notes)
     print(f"{found.name}: {found.path}")
     settings = f"SCAAR_GENERATOR_ENGINE=llama_cpp SCAAR_GENERATOR_MODEL={found.name}"
     print_notes(f'Use it: {settings} scaar ask "..."')
-
-
-def _confirm(wanted: WantedModel, *, yes: bool) -> None:
-    """Say what would be downloaded, and ask whether to.
-
-    Raises:
-        InvalidRequest: there is no terminal to ask on, and no ``--yes``.
-        Abort: the answer is no.
-    """
-    size = "size unknown" if wanted.size_bytes is None else size_text(wanted.size_bytes)
-    facts = f"{wanted.name}: {size}, licence {wanted.licence}, from {wanted.sources[0]}"
-    if yes:
-        print_notes(facts)
-    elif sys.stdin.isatty():
-        typer.confirm(f"{facts}. Download it?", err=True, abort=True)
-    else:
-        raise InvalidRequest.of("--yes", f"is required without a terminal, to download {facts}")
