@@ -465,7 +465,9 @@ class Usage(_message.Message):
     retrieval_ms: _builtins.float
     """Part of latency_ms spent waiting for the retriever, in milliseconds, at least 0."""
     searches: _builtins.int
-    """Number of queries to the retriever, at least 0: one for each retrieval, two for a fused query."""
+    """Number of queries to the retriever, at least 0: one for each retrieval, two for a fused
+    query, and up to top_k for FIRST_SEARCH_MENTIONS.
+    """
     thinking_tokens: _builtins.int
     """Number of tokens that the model generated as thoughts before its text, at least 0. They are not
     in generated_tokens.

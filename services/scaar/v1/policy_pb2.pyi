@@ -153,6 +153,34 @@ FUSION_SUM: Fusion.ValueType  # 3
 """By the sum of the cosines between the passage and the two queries (DTR's code)."""
 Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
 
+class _FirstSearch:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FirstSearchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FirstSearch.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FIRST_SEARCH_UNSPECIFIED: _FirstSearch.ValueType  # 0
+    """As FIRST_SEARCH_QUESTION."""
+    FIRST_SEARCH_QUESTION: _FirstSearch.ValueType  # 1
+    """The question."""
+    FIRST_SEARCH_MENTIONS: _FirstSearch.ValueType  # 2
+    """The question; then, passage by passage, what the question still asks for. Passages whose title
+    the question or an earlier passage mentions replace the last ones of the question.
+    """
+
+class FirstSearch(_FirstSearch, metaclass=_FirstSearchEnumTypeWrapper):
+    """What a policy that retrieves before the first sentence searches for."""
+
+FIRST_SEARCH_UNSPECIFIED: FirstSearch.ValueType  # 0
+"""As FIRST_SEARCH_QUESTION."""
+FIRST_SEARCH_QUESTION: FirstSearch.ValueType  # 1
+"""The question."""
+FIRST_SEARCH_MENTIONS: FirstSearch.ValueType  # 2
+"""The question; then, passage by passage, what the question still asks for. Passages whose title
+the question or an earlier passage mentions replace the last ones of the question.
+"""
+Global___FirstSearch: _TypeAlias = FirstSearch  # noqa: Y015
+
 class _Rerank:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -862,6 +890,7 @@ class PolicyOverrides(_message.Message):
     SEARCH_MODE_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
     RERANK_DEPTH_FIELD_NUMBER: _builtins.int
+    FIRST_SEARCH_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The query formulation, by name (QuerySettings.formulation)."""
     alpha: _builtins.float
@@ -1022,6 +1051,10 @@ class PolicyOverrides(_message.Message):
     """Number of the best passages of a query that RERANK_CROSS_ENCODER orders, 1 to 100; top_k if
     that is more. Default: 30. INVALID_ARGUMENT outside this range.
     """
+    first_search: Global___FirstSearch.ValueType
+    """What a policy that retrieves before the first sentence searches for. Default:
+    FIRST_SEARCH_QUESTION. INVALID_ARGUMENT for a policy that does not retrieve then.
+    """
     def __init__(
         self,
         *,
@@ -1058,10 +1091,11 @@ class PolicyOverrides(_message.Message):
         search_mode: _retriever_pb2.SearchMode.ValueType | None = ...,
         rerank: Global___Rerank.ValueType | None = ...,
         rerank_depth: _builtins.int | None = ...,
+        first_search: Global___FirstSearch.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_judge_conclusion", b"_judge_conclusion", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "judge_conclusion", b"judge_conclusion", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_first_search", b"_first_search", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_judge_conclusion", b"_judge_conclusion", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "first_search", b"first_search", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "judge_conclusion", b"judge_conclusion", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_judge_conclusion", b"_judge_conclusion", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "judge_conclusion", b"judge_conclusion", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alpha", b"_alpha", "_attention_span", b"_attention_span", "_dialect", b"_dialect", "_draft_tokens", b"_draft_tokens", "_exclude_seen", b"_exclude_seen", "_first_search", b"_first_search", "_fusion", b"_fusion", "_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_granularity", b"_granularity", "_include_question", b"_include_question", "_judge_conclusion", b"_judge_conclusion", "_last_n_tokens", b"_last_n_tokens", "_mask_below", b"_mask_below", "_max_passages", b"_max_passages", "_max_searches", b"_max_searches", "_min_count", b"_min_count", "_query", b"_query", "_rerank", b"_rerank", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_search_mode", b"_search_mode", "_sentence_filter", b"_sentence_filter", "_skip_above", b"_skip_above", "_spare_stop_words", b"_spare_stop_words", "_theta", b"_theta", "_theta_cap", b"_theta_cap", "_top_k", b"_top_k", "_top_words", b"_top_words", "_trigger", b"_trigger", "_truncate", b"_truncate", "_window_tokens", b"_window_tokens", "_word_order", b"_word_order", "alpha", b"alpha", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "first_search", b"first_search", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "include_question", b"include_question", "judge_conclusion", b"judge_conclusion", "last_n_tokens", b"last_n_tokens", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "top_words", b"top_words", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens", "word_order", b"word_order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alpha: _TypeAlias = _typing.Literal["alpha"]  # noqa: Y015
     _WhichOneofArgType__alpha: _TypeAlias = _typing.Literal["_alpha", b"_alpha"]  # noqa: Y015
@@ -1073,6 +1107,8 @@ class PolicyOverrides(_message.Message):
     _WhichOneofArgType__draft_tokens: _TypeAlias = _typing.Literal["_draft_tokens", b"_draft_tokens"]  # noqa: Y015
     _WhichOneofReturnType__exclude_seen: _TypeAlias = _typing.Literal["exclude_seen"]  # noqa: Y015
     _WhichOneofArgType__exclude_seen: _TypeAlias = _typing.Literal["_exclude_seen", b"_exclude_seen"]  # noqa: Y015
+    _WhichOneofReturnType__first_search: _TypeAlias = _typing.Literal["first_search"]  # noqa: Y015
+    _WhichOneofArgType__first_search: _TypeAlias = _typing.Literal["_first_search", b"_first_search"]  # noqa: Y015
     _WhichOneofReturnType__fusion: _TypeAlias = _typing.Literal["fusion"]  # noqa: Y015
     _WhichOneofArgType__fusion: _TypeAlias = _typing.Literal["_fusion", b"_fusion"]  # noqa: Y015
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
@@ -1139,6 +1175,8 @@ class PolicyOverrides(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__draft_tokens) -> _WhichOneofReturnType__draft_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__exclude_seen) -> _WhichOneofReturnType__exclude_seen | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__first_search) -> _WhichOneofReturnType__first_search | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__fusion) -> _WhichOneofReturnType__fusion | None: ...
     @_typing.overload
@@ -1235,6 +1273,7 @@ class EffectivePolicy(_message.Message):
     SEARCH_MODE_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
     RERANK_DEPTH_FIELD_NUMBER: _builtins.int
+    FIRST_SEARCH_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the policy, such as "scaar", or of the artefact of a tuned policy."""
     trigger: _builtins.str
@@ -1299,6 +1338,8 @@ class EffectivePolicy(_message.Message):
     """The order of the passages that a retrieval finds."""
     rerank_depth: _builtins.int
     """Number of the best passages of a query that are reranked. Unset means 30."""
+    first_search: Global___FirstSearch.ValueType
+    """What is searched for before the first sentence."""
     @_builtins.property
     def moments(self) -> _containers.RepeatedScalarFieldContainer[Global___Moment.ValueType]:
         """The moments at which the policy retrieves. Empty if it never does."""
@@ -1345,10 +1386,11 @@ class EffectivePolicy(_message.Message):
         search_mode: _retriever_pb2.SearchMode.ValueType = ...,
         rerank: Global___Rerank.ValueType = ...,
         rerank_depth: _builtins.int | None = ...,
+        first_search: Global___FirstSearch.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "gate", b"gate", "gate_threshold", b"gate_threshold", "mask_below", b"mask_below", "max_searches", b"max_searches", "query", b"query", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "skip_above", b"skip_above", "trigger", b"trigger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "judge_conclusion", b"judge_conclusion", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_gate", b"_gate", "_gate_threshold", b"_gate_threshold", "_mask_below", b"_mask_below", "_max_searches", b"_max_searches", "_rerank_depth", b"_rerank_depth", "_retrieve_above", b"_retrieve_above", "_rounds", b"_rounds", "_skip_above", b"_skip_above", "_trigger", b"_trigger", "attention_span", b"attention_span", "dialect", b"dialect", "draft_tokens", b"draft_tokens", "exclude_seen", b"exclude_seen", "first_search", b"first_search", "fusion", b"fusion", "gate", b"gate", "gate_threshold", b"gate_threshold", "granularity", b"granularity", "judge_conclusion", b"judge_conclusion", "mask_below", b"mask_below", "max_passages", b"max_passages", "max_searches", b"max_searches", "min_count", b"min_count", "moments", b"moments", "name", b"name", "query", b"query", "rerank", b"rerank", "rerank_depth", b"rerank_depth", "retrieve_above", b"retrieve_above", "rounds", b"rounds", "search_mode", b"search_mode", "sentence_filter", b"sentence_filter", "skip_above", b"skip_above", "sources", b"sources", "spare_stop_words", b"spare_stop_words", "theta", b"theta", "theta_cap", b"theta_cap", "top_k", b"top_k", "trigger", b"trigger", "truncate", b"truncate", "window_tokens", b"window_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__gate: _TypeAlias = _typing.Literal["gate"]  # noqa: Y015
     _WhichOneofArgType__gate: _TypeAlias = _typing.Literal["_gate", b"_gate"]  # noqa: Y015

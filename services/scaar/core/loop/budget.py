@@ -88,6 +88,10 @@ class Budget:
         self._retrievals += 1
         self._searches += searches
 
+    def count_search(self) -> None:
+        """Count a further search of the last retrieval."""
+        self._searches += 1
+
     def count_unscored(self) -> None:
         """Count a draft that was judged without contributions."""
         self._unscored_sentences += 1

@@ -22,11 +22,11 @@ from scaar.core.calls.context import name_request
 from scaar.core.gates import AbstainingGate, QuestionGate
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.draft_then_judge import draft_then_judge
+from scaar.core.loop.first_search import search_first
 from scaar.core.loop.gate import pass_gate
 from scaar.core.loop.given_draft import judge_given_draft, require_given_texts, require_judging
 from scaar.core.loop.loop_files import LoopFiles
 from scaar.core.loop.opening import AnswerOpener
-from scaar.core.loop.passage_retrieval import retrieve_passages
 from scaar.core.loop.prompted_writing import conclude
 from scaar.core.loop.reflection import reflect
 from scaar.core.loop.retrieve_then_write import retrieve_then_write
@@ -47,7 +47,6 @@ from scaar.core.types import (
     JudgeDraftRequest,
     ModelDescription,
     Moment,
-    Query,
     RewriteOutcome,
 )
 from scaar.core.validation import validate, validate_draft
@@ -156,13 +155,9 @@ async def _sentences(
                 async for event in judged:
                     yield event
         if Moment.BEFORE_ANSWER in state.plan.moments and state.can_retrieve:
-            # The query of a policy that judges drafts is made of a draft.
-            judges = Moment.UNCERTAIN_DRAFT in state.policy.moments
-            query = Query(state.request.question, "question") if judges else None
-            async with aclosing(retrieve_passages(state, query=query)) as steps:
+            async with aclosing(search_first(state)) as steps:
                 async for step in steps:
                     yield step
-            state.put_into_prompt(state.found)
         async with aclosing(write_rounds(state, _written)) as events:
             async for event in events:
                 yield event

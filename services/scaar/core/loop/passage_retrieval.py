@@ -1,7 +1,7 @@
 """A retrieval of an answer: its query, its passages, and the sentences of them that are read."""
 
-from collections.abc import AsyncGenerator
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 from scaar.core.loop.answer_state import AnswerState
@@ -26,6 +26,7 @@ from scaar.core.types import (
     ReadPassage,
     Rerank,
     RerankSettings,
+    RetrievedPassage,
     RetrieveRequest,
     RetrieveResult,
     SearchMode,
@@ -33,8 +34,21 @@ from scaar.core.types import (
 )
 from scaar.core.types.retrieval import MAX_QUERY_CHARACTERS
 
+Retrieved = QueryBuilt | PassagesRetrieved | PassagesFiltered
+"""An event of a retrieval."""
 PASSAGE_MAX_TOKENS = 256
 """Maximum number of tokens of a passage that the model writes as a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A further search of a retrieval, of which some passages are selected.
+
+    The search is of ``depth`` passages, by the index's order alone.
+    """
+
+    depth: int
+    select: Callable[[tuple[RetrievedPassage, ...]], tuple[RetrievedPassage, ...]]
 
 
 async def retrieve_passages(
@@ -43,12 +57,14 @@ async def retrieve_passages(
     *,
     sentence: int | None = None,
     query: Query | None = None,
-) -> AsyncGenerator[QueryBuilt | PassagesRetrieved | PassagesFiltered, None]:
+    selection: Selection | None = None,
+) -> AsyncGenerator[Retrieved, None]:
     """Yield the query, the passages, and which of their sentences a sentence filter keeps.
 
     Stop early, degraded, if a failure is accepted. Afterwards, :attr:`AnswerState.found` has the
     passages. ``sentence`` is the one for which passages are retrieved; the default is the current
-    one. The ``query`` is that of the policy, if none is given.
+    one. The ``query`` is that of the policy, if none is given. With a ``selection``, this is a
+    further search of the last retrieval.
     """
     state.found = ()
     sentence = state.index if sentence is None else sentence
@@ -59,12 +75,18 @@ async def retrieve_passages(
         return
     yield QueryBuilt(sentence, query)
     stage = f"retrieving for sentence {sentence}"
-    state.budget.count_retrieval(searches=2 if query.fused_with else 1)
-    found = await state.or_degraded(partial(_retrieve, state, query, stage), stage)
+    if selection is None:
+        state.budget.count_retrieval(searches=2 if query.fused_with else 1)
+    else:
+        state.budget.count_search()
+    request = _request_of(state, query, selection)
+    found = await state.or_degraded(partial(_retrieve, state, request, stage), stage)
     if found is None:
         return
     passages = found.results[0]
-    if query.fused_with:
+    if selection is not None:
+        passages = selection.select(passages)
+    elif query.fused_with:
         passages = fuse_by(state.policy.fusion, found.results, state.policy.top_k)
     yield PassagesRetrieved(sentence, found.index, found.version, passages, state.excluded_ids)
     if passages and state.policy.sentence_filter is SentenceFilter.LEARNED:
@@ -131,17 +153,19 @@ def _accepted_sentences(state: AnswerState) -> tuple[str, ...]:
     return tuple(filter(has_words, sentences))
 
 
-async def _retrieve(state: AnswerState, query: Query, stage: str) -> RetrieveResult:
+def _request_of(state: AnswerState, query: Query, selection: Selection | None) -> RetrieveRequest:
     policy = state.policy
     queries: tuple[str, ...] = (query.text[:MAX_QUERY_CHARACTERS],)
     top_k, score_all, mode = policy.top_k, False, policy.search_mode
-    if query.fused_with:
+    reranks = policy.rerank is Rerank.CROSS_ENCODER
+    if selection is not None:
+        top_k, reranks = selection.depth, False
+    elif query.fused_with:
         queries = (*queries, query.fused_with[:MAX_QUERY_CHARACTERS])
         top_k = depth_of(policy.fusion, top_k)
         score_all = policy.fusion is not Fusion.RANK
         mode = SearchMode.VECTORS if score_all else mode
-    reranks = policy.rerank is Rerank.CROSS_ENCODER
-    request = RetrieveRequest(
+    return RetrieveRequest(
         queries,
         top_k,
         state.request.index,
@@ -151,5 +175,8 @@ async def _retrieve(state: AnswerState, query: Query, stage: str) -> RetrieveRes
         mode=mode,
         rerank=RerankSettings(policy.rerank_depth) if reranks else None,
     )
+
+
+async def _retrieve(state: AnswerState, request: RetrieveRequest, stage: str) -> RetrieveResult:
     async with state.budget.within(stage, Part.RETRIEVAL):
         return await state.ports.retriever.retrieve(request)

@@ -14,6 +14,7 @@ from scaar.core.gates import GATES
 from scaar.core.policies.preset import Preset
 from scaar.core.queries import FORMULATIONS
 from scaar.core.queries.formulation import FormulationRule
+from scaar.core.queries.next_hop import NEXT_HOP
 from scaar.core.queries.pseudo_passage import PSEUDO_PASSAGE
 from scaar.core.queries.question import QUESTION
 from scaar.core.queries.uncovered_question import UNCOVERED_QUESTION
@@ -24,6 +25,7 @@ from scaar.core.types import (
     AttentionSpan,
     EvidenceKind,
     ExcludeSeen,
+    FirstSearch,
     Fusion,
     Granularity,
     Moment,
@@ -420,7 +422,8 @@ SETTING_ROWS = (
             Origin(_PAPER, "SCAAR Algorithm 1; the other papers leave it out"),
         ),
         queries=Names(
-            FORMULATIONS, lambda rule: rule not in (QUESTION, UNCOVERED_QUESTION, PSEUDO_PASSAGE)
+            FORMULATIONS,
+            lambda rule: rule not in (QUESTION, UNCOVERED_QUESTION, PSEUDO_PASSAGE, NEXT_HOP),
         ),
     ),
     PolicySetting(
@@ -498,6 +501,16 @@ SETTING_ROWS = (
         limit=Limit(MAX_TOP_K, whole=True),
         unit="passages per query",
         recommendable=True,
+        tuned=True,
+    ),
+    PolicySetting(
+        "first_search",
+        "What is searched for before the first sentence: the question, or the question and then "
+        "what it still asks for, in passages whose title is mentioned.",
+        kind=FirstSearch,
+        accepted_by=lambda preset: Moment.BEFORE_ANSWER in preset.moments,
+        default=lambda preset, given: FirstSearch.QUESTION,
+        origins=(Origin(_PAPER, "the papers search for the question"),),
         tuned=True,
     ),
     PolicySetting(

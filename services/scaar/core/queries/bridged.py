@@ -10,20 +10,15 @@ there are none, the best passage of each earlier retrieval. Names are value span
 (:mod:`scaar.core.text.spans`). Before any passage is read, the query is that of ``pfq``.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scaar.core.queries import pfq
 from scaar.core.queries.formulation import Formulated
-from scaar.core.text.entities import entity_text
-from scaar.core.text.sentences import split_sentences
-from scaar.core.text.spans import value_spans
-from scaar.core.text.words import bare_word, split_words
+from scaar.core.queries.next_hop import words_of_names
+from scaar.core.text.mentions import Mentions
+from scaar.core.text.words import bare_word
 from scaar.core.types import QueryRequest, ReadPassage
-
-_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
-"""The end of a title that tells it from others, as in "Nosferatu (1922 film)"."""
 
 
 def formulate(request: QueryRequest, room: int) -> Formulated:
@@ -36,7 +31,7 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
     known = {bare_word(word) for word in request.question.split()}
     added = list[str]()
     for passage in _sources(request.question, request.read):
-        for word in _words_of_names(passage.text):
+        for word in words_of_names(passage.text):
             bare = bare_word(word)
             if bare not in known:
                 known.add(bare)
@@ -46,26 +41,9 @@ def formulate(request: QueryRequest, room: int) -> Formulated:
 
 def _sources(question: str, read: Sequence[ReadPassage]) -> list[ReadPassage]:
     """Return the passages whose names are added to the query, in the order they were read."""
-    words = f" {_bare(question)} "
-    named = [each for each in read if (title := _title(each)) and f" {title} " in words]
-    return named or [each for each in read if each.rank == 1]
-
-
-def _title(passage: ReadPassage) -> str:
-    return _bare(_QUALIFIER.sub("", passage.title))
-
-
-def _bare(text: str) -> str:
-    return " ".join(map(bare_word, text.split()))
-
-
-def _words_of_names(text: str) -> Iterator[str]:
-    for sentence in split_sentences(text):
-        words = [word.text for word in split_words(sentence)]
-        for span in value_spans(words):
-            name = entity_text(words, span)
-            if not any(character.isdigit() for character in name):
-                yield from name.split()
+    mentions = Mentions(question)
+    named = [passage for passage in read if mentions.have(passage.title)]
+    return named or [passage for passage in read if passage.rank == 1]
 
 
 BRIDGED = replace(pfq.PFQ, formulate=formulate, uses_read_passages=True)

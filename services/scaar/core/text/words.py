@@ -114,8 +114,12 @@ def geometric_mean(logprobs: Sequence[float | None]) -> float | None:
 
 def bare_word(word: str) -> str:
     """Return a word in lower case, without surrounding punctuation and possessive ending."""
-    bare = _EDGES.sub("", word.casefold())
-    return _POSSESSIVE.sub("", bare) or word
+    return cased_word(word.casefold())
+
+
+def cased_word(word: str) -> str:
+    """Return a word without surrounding punctuation and possessive ending."""
+    return _POSSESSIVE.sub("", _EDGES.sub("", word)) or word
 
 
 def surprisals(tokens: Sequence[Token]) -> tuple[float, ...] | None:

@@ -97,6 +97,7 @@ from scaar.core.types.policies import (
     AttentionSpan,
     EffectivePolicy,
     ExcludeSeen,
+    FirstSearch,
     Fusion,
     Granularity,
     Moment,
@@ -119,6 +120,7 @@ from scaar.core.types.queries import (
 )
 from scaar.core.types.retrieval import (
     DOCUMENT_FIELDS,
+    HEADING_SEPARATOR,
     DenseDescription,
     DenseSettings,
     Filter,
@@ -146,6 +148,7 @@ __all__ = [
     "ANSWER_TIMEOUT_S",
     "DEFAULT_POLICY",
     "DOCUMENT_FIELDS",
+    "HEADING_SEPARATOR",
     "NOT_IN_DOCUMENTS",
     "Abstention",
     "AbstentionReason",
@@ -182,6 +185,7 @@ __all__ = [
     "FilteredPassage",
     "FilteredSentence",
     "FinishReason",
+    "FirstSearch",
     "Fusion",
     "GateJudged",
     "GenerateRequest",

@@ -63,6 +63,16 @@ class Fusion(enum.StrEnum):
     """By the sum of the cosines between the passage and the two queries."""
 
 
+class FirstSearch(enum.StrEnum):
+    """What a policy that retrieves before the first sentence searches for."""
+
+    QUESTION = "question"
+    """The question."""
+    MENTIONS = "mentions"
+    """The question, and then what it still asks for: passages whose title is mentioned
+    (:mod:`scaar.core.loop.first_search`)."""
+
+
 class Rerank(enum.StrEnum):
     """Order of the passages that a retrieval finds."""
 
@@ -157,6 +167,7 @@ class PolicyOverrides:
     search_mode: SearchMode | None = None
     rerank: Rerank | None = None
     rerank_depth: int | None = None
+    first_search: FirstSearch | None = None
 
     def given(self) -> dict[str, float | int | bool | str]:
         """Return the settings that the request overrides, by name."""
@@ -210,6 +221,7 @@ class EffectivePolicy:
     retrieves if their probability of retrieving is above ``retrieve_above``. A draft with the
     answer phrase is judged if ``judge_conclusion`` is set. The index is searched
     in ``search_mode``, and ``rerank`` orders the best ``rerank_depth`` passages of a query.
+    ``first_search`` is what is searched for before the first sentence.
     """
 
     name: str
@@ -243,5 +255,6 @@ class EffectivePolicy:
     search_mode: SearchMode = SearchMode.INDEX
     rerank: Rerank = Rerank.NONE
     rerank_depth: int = 30
+    first_search: FirstSearch = FirstSearch.QUESTION
     learned: LearnedTrigger | None = None
     """The parameters of the trigger ``learned``; None for other triggers."""

@@ -15,6 +15,9 @@ class MetadataField:
     values: tuple[str, ...]
 
 
+HEADING_SEPARATOR = " > "
+"""Between the headings of a path, as in the title of a passage from a section of a document."""
+
 DOCUMENT_FIELDS = ("page", "section", "source", "url")
 """The metadata fields of an index that is built from files of documents."""
 

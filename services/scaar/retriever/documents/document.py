@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-SEPARATOR = " > "
-"""Between the headings of a path."""
-
 
 class DocumentUnreadable(Exception):
     """A document cannot be read. The text completes the sentence that starts with its path."""

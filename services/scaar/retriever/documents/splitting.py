@@ -7,8 +7,8 @@ from itertools import groupby
 from scaar.core.filters import MAX_VALUE_CHARACTERS
 from scaar.core.text.sentences import split_sentences
 from scaar.core.text.words import join_words, split_words
-from scaar.core.types import MetadataField, Passage
-from scaar.retriever.documents.document import SEPARATOR, Block, Document
+from scaar.core.types import HEADING_SEPARATOR, MetadataField, Passage
+from scaar.retriever.documents.document import Block, Document
 from scaar.retriever.validation import MAX_TITLE_CHARACTERS, without_control_characters
 
 PASSAGE_WORDS = 120
@@ -30,8 +30,8 @@ def split_document(
     title = document.title or name
     for (headings, page), blocks in groupby(document.blocks, _place):
         path = headings[1:] if headings[:1] == (document.title,) else headings
-        full_title = SEPARATOR.join(filter(None, (_clean(title), *map(_clean, path))))
-        fields = [("source", source), ("section", SEPARATOR.join(map(_clean, headings)))]
+        full_title = HEADING_SEPARATOR.join(filter(None, (_clean(title), *map(_clean, path))))
+        fields = [("source", source), ("section", HEADING_SEPARATOR.join(map(_clean, headings)))]
         fields += [("page", str(page) if page else ""), ("url", url)]
         metadata = tuple(
             MetadataField(field, (value[:MAX_VALUE_CHARACTERS].strip(),))

@@ -290,7 +290,7 @@ def test_a_query_by_attention_needs_attention_under_any_trigger() -> None:
 @pytest.mark.parametrize("trigger", TRIGGERS)
 @pytest.mark.parametrize("query", FORMULATIONS)
 def test_every_trigger_combines_with_every_query(trigger: str, query: str) -> None:
-    without = query in ("question", "uncovered_question", "pseudo_passage")
+    without = query in ("question", "uncovered_question", "pseudo_passage", "next_hop")
     for included in (None,) if without else (None, True, False):
         overrides = PolicyOverrides(trigger=trigger, query=query, include_question=included)
         learned = LEARNED if trigger == "learned" else None
