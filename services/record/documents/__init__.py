@@ -1,0 +1,1 @@
+"""The record of documents: folders of real documents, and questions about them."""
