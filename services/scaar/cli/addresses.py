@@ -4,11 +4,15 @@ from typing import Annotated
 
 import typer
 
+from scaar.cli.running_up import running_target
 from scaar.cli.serve.services import ServiceName, default_address
 from scaar.compose import EMBEDDED, FOLDER, check_folder_target
 from scaar.runtime.targets import check_target
 
-LOCAL_EVALUATOR = f"dns:///{default_address(ServiceName.EVALUATOR)}"
+_EVALUATOR = default_address(ServiceName.EVALUATOR)
+_RECORDS = default_address(ServiceName.RECORDS)
+RUNNING = ""
+"""Default of ``--address`` or ``--target``: the service of the running ``scaar up``."""
 
 
 def check_address(address: str) -> str:
@@ -36,6 +40,22 @@ def check_evaluator(target: str | None) -> str | None:
     return target
 
 
+def _evaluator_or_running(target: str) -> str:
+    if target == RUNNING:
+        return running_target(ServiceName.EVALUATOR)
+    check_evaluator(target)
+    return target
+
+
+def _records_or_running(address: str) -> str:
+    return running_target(ServiceName.RECORDS) if address == RUNNING else check_address(address)
+
+
+def check_orchestrator(address: str | None) -> str | None:
+    """Return the value of ``--address`` if it is unset, a gRPC target or ``embedded``."""
+    return None if address is None else check_address(address)
+
+
 OrchestratorAddress = Annotated[
     str,
     typer.Option(
@@ -44,6 +64,28 @@ OrchestratorAddress = Annotated[
         metavar="HOST:PORT",
         help="Running orchestrator, or a gRPC target such as dns:///HOST:PORT; embedded runs "
         "every part in this process.",
+    ),
+]
+RunningOrchestrator = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        callback=check_orchestrator,
+        metavar="HOST:PORT",
+        help="Running orchestrator, or a gRPC target such as dns:///HOST:PORT; embedded runs "
+        "every part in this process. Default: the running scaar up of the data folder, unless a "
+        "setting of this command differs from its own; else embedded.",
+    ),
+]
+RecordsAddress = Annotated[
+    str,
+    typer.Option(
+        "--address",
+        callback=_records_or_running,
+        metavar="HOST:PORT",
+        show_default=f"that of the running scaar up, else {_RECORDS}",
+        help="Running service of records, or a gRPC target such as dns:///HOST:PORT; embedded "
+        "opens the database of SCAAR_RECORDS_DATABASE.",
     ),
 ]
 CheckedAddress = Annotated[
@@ -71,8 +113,9 @@ EvaluatorTarget = Annotated[
     str,
     typer.Option(
         "--target",
-        callback=check_evaluator,
+        callback=_evaluator_or_running,
         metavar="HOST:PORT",
+        show_default=f"that of the running scaar up, else {_EVALUATOR}",
         help="Running evaluator, or a gRPC target such as dns:///HOST:PORT; embedded:DIR is an "
         "evaluator in this process with the folder's evaluations.",
     ),

@@ -40,6 +40,7 @@ from scaar.compose.indexes import (
     with_breaker,
 )
 from scaar.compose.loop import (
+    OrchestratorFiles,
     build_catalog,
     build_loop,
     needs_of,
@@ -67,6 +68,7 @@ __all__ = [
     "EMBEDDED",
     "FOLDER",
     "LAB_SEED",
+    "OrchestratorFiles",
     "build_catalog",
     "build_loop",
     "build_model_store",

@@ -12,7 +12,7 @@ from scaar.core.distributions import library_required
 from scaar.core.errors import CapabilityMissing
 from scaar.core.loop.loop import Ports
 from scaar.core.observers import UNOBSERVED, ScorerObserver
-from scaar.core.ports import ContributionScorer, Generator, QueryBuilder
+from scaar.core.ports import ContributionScorer, Generator, QueryBuilder, Retriever
 from scaar.core.validation import MAX_TIMEOUT_S
 from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.runtime.channels import connected
@@ -130,10 +130,12 @@ async def open_ports(
     observer: ScorerObserver = UNOBSERVED,
     breakers: Breakers = NO_BREAKERS,
     opened: Generator | None = None,
+    indexes: Retriever | None = None,
 ) -> AsyncIterator[Ports]:
     """Open the four ports of the loop. The observer receives the events of an embedded scorer.
 
-    ``opened`` is a generator that is open, instead of that of the settings.
+    ``opened`` is a generator that is open, and ``indexes`` a retriever, instead of those of the
+    settings.
     """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
@@ -142,6 +144,14 @@ async def open_ports(
                 open_generator(
                     settings.generator_target,
                     timeout_s=MAX_TIMEOUT_S,
+                    breakers=breakers,
+                )
+            )
+        if indexes is None:
+            indexes = await enter(
+                open_retriever(
+                    settings.retriever_target,
+                    timeout_s=settings.retriever_timeout_s,
                     breakers=breakers,
                 )
             )
@@ -162,11 +172,5 @@ async def open_ports(
                     breakers=breakers,
                 )
             ),
-            retriever=await enter(
-                open_retriever(
-                    settings.retriever_target,
-                    timeout_s=settings.retriever_timeout_s,
-                    breakers=breakers,
-                )
-            ),
+            retriever=indexes,
         )

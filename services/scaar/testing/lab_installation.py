@@ -1,4 +1,4 @@
-"""A running ``scaar up``: every service of the lab, gateway and console, on free ports."""
+"""A running ``scaar up --processes``: every service of the lab on free ports."""
 
 import os
 import random
@@ -46,11 +46,11 @@ class LabInstallation:
 
 @contextmanager
 def running_lab(home: Path, **environment: str) -> Iterator[LabInstallation]:
-    """Run ``scaar up`` with the data folder and further variables until the block ends."""
+    """Run ``scaar up --processes`` with the data folder and variables until the block ends."""
     base = _free_ports()
     gateway = base + len(GRPC_SERVICES)
     lab = LabInstallation(base, gateway, gateway + 1)
-    command = [sys.executable, "-m", "scaar.cli", "up", "--base-port", str(base)]
+    command = [sys.executable, "-m", "scaar.cli", "up", "--processes", "--base-port", str(base)]
     command += ["--gateway-port", str(lab.gateway_port)]
     command += ["--console-port", str(lab.console_port)]
     variables = {**os.environ, "SCAAR_HOME": str(home), "OMP_NUM_THREADS": "1", **environment}

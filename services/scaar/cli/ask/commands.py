@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from scaar.cli.addresses import OrchestratorAddress
+from scaar.cli.addresses import RunningOrchestrator
 from scaar.cli.ask import documents as of_documents
 from scaar.cli.ask.event_json import event_line
 from scaar.cli.ask.file import ask_file
@@ -29,6 +29,7 @@ from scaar.cli.completion import (
 )
 from scaar.cli.environment import settings_in_environment
 from scaar.cli.models import choice as of_models
+from scaar.cli.running_up import choose_orchestrator
 from scaar.cli.unknown_variables import warn_of_unknown_variables
 from scaar.compose import EMBEDDED, open_answerer, read_policies
 from scaar.core.errors import InvalidRequest
@@ -127,7 +128,7 @@ def ask(
             "--json", help="Print events as JSON lines; the last has the answer and its usage."
         ),
     ] = False,
-    target: OrchestratorAddress = EMBEDDED,
+    address: RunningOrchestrator = None,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -173,16 +174,22 @@ def ask(
     warn_of_unknown_variables()
     if messages is None and _is_given(context, "rewrite"):
         raise InvalidRequest.of("--rewrite", "requires --messages")
-    of_documents.check_options(target, documents=documents, model=model, yes=yes, offline=offline)
+    of_documents.check_options(address, documents=documents, model=model, yes=yes, offline=offline)
     asked = None if documents is None else of_documents.AskedDocuments(documents, index)
     choice = None
-    if documents is not None or model is not None:
+    if model is not None:
         choice = of_models.choose_model(model)
+        context.with_resource(settings_in_environment(choice.settings))
+    # The file of a tuned policy is not sent.
+    alone = EMBEDDED if policy_file is not None else None
+    target = address or alone or choose_orchestrator()
+    if documents is not None and choice is None and target == EMBEDDED:
+        choice = of_models.choose_model(None)
         context.with_resource(settings_in_environment(choice.settings))
 
     def prepared(request: AnswerRequest) -> AnswerRequest:
         """Have model and documents at hand for a valid request, and return it for their index."""
-        if choice is not None:
+        if choice is not None and target == EMBEDDED:
             of_documents.check_scorer_installed(request.policy)
             choice.ensure(yes=yes, offline=offline)
         return request if asked is None else replace(request, index=asyncio.run(asked.index()))
@@ -197,7 +204,7 @@ def ask(
             parse_overrides(settings or [], trigger=trigger, query=query, gate=gate),
             allow_mismatch=allow_mismatch,
         ),
-        index=index or "lab",
+        index="lab" if index is None else index,
         budget=BudgetLimits(timeout_s=timeout),
         on_failure=on_failure,
         filters=parse_filters(filters or ()),

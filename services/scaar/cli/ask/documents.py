@@ -68,7 +68,7 @@ def check_scorer_installed(policy: PolicyRequest) -> None:
 
 
 def check_options(
-    target: str, *, documents: Path | None, model: str | None, yes: bool, offline: bool
+    address: str | None, *, documents: Path | None, model: str | None, yes: bool, offline: bool
 ) -> None:
     """Check the options of a model and of documents, which a running orchestrator has its own of.
 
@@ -77,7 +77,7 @@ def check_options(
     """
     given = {"--documents": documents is not None, "--model": model is not None}
     for option, is_given in given.items():
-        if is_given and target != EMBEDDED:
+        if is_given and address not in (None, EMBEDDED):
             raise InvalidRequest.of(option, "cannot be combined with --address")
     for option, is_given in (("--yes", yes), ("--offline", offline)):
         if is_given and not any(given.values()):

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from scaar.cli.addresses import LOCAL_EVALUATOR, EvaluatorTarget
+from scaar.cli.addresses import RUNNING, EvaluatorTarget
 from scaar.cli.eval.options import Detach, RetryFailed
 from scaar.cli.eval.watch import watch_to_end
 from scaar.cli.notes import print_notes
@@ -93,9 +93,7 @@ def _require_service(target: str, detach: bool) -> None:
         raise InvalidRequest.of("--detach", text)
 
 
-def watch(
-    evaluation_id: Id, output: Format = None, target: EvaluatorTarget = LOCAL_EVALUATOR
-) -> None:
+def watch(evaluation_id: Id, output: Format = None, target: EvaluatorTarget = RUNNING) -> None:
     """Show the progress of a hosted evaluation until it ends.
 
     An evaluation of embedded:DIR runs, or continues, meanwhile. The exit status is 1 unless the
@@ -114,7 +112,7 @@ def resume(
     retry_failed: RetryFailed = False,
     detach: Detach = False,
     output: Format = None,
-    target: EvaluatorTarget = LOCAL_EVALUATOR,
+    target: EvaluatorTarget = RUNNING,
 ) -> None:
     """Continue a failed or cancelled evaluation to its end.
 
@@ -144,7 +142,7 @@ def list_evaluations(
         int, typer.Option(metavar="N", min=1, help="Maximum number of evaluations.")
     ] = 50,
     output: Format = None,
-    target: EvaluatorTarget = LOCAL_EVALUATOR,
+    target: EvaluatorTarget = RUNNING,
 ) -> None:
     """List hosted evaluations, newest first."""
     states = _states(state)
@@ -157,7 +155,7 @@ def list_evaluations(
     print_table(table, output)
 
 
-def cancel(evaluation_id: Id, target: EvaluatorTarget = LOCAL_EVALUATOR) -> None:
+def cancel(evaluation_id: Id, target: EvaluatorTarget = RUNNING) -> None:
     """Cancel a hosted evaluation, and keep its predictions."""
     ended = call_evaluator(target, lambda evaluator: evaluator.cancel_evaluation(evaluation_id))
     print(f"{ended.id} is {ended.state.value}, with {ended.done} of {ended.total} predictions")

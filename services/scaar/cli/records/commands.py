@@ -9,6 +9,7 @@ from typing import IO, Annotated, cast
 import typer
 from rich.console import Console
 
+from scaar.cli.addresses import RUNNING, RecordsAddress
 from scaar.cli.ask.trace import TracePrinter
 from scaar.cli.notes import print_notes
 from scaar.cli.output_file import new_file
@@ -49,7 +50,7 @@ def list_(
     limit: Annotated[
         int, typer.Option(metavar="N", min=1, max=MAX_PAGE_SIZE, help="Maximum number of records.")
     ] = PAGE_SIZE,
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
     output: Format = None,
 ) -> None:
     """List records, newest first."""
@@ -93,7 +94,7 @@ def list_(
 def show(
     id_: of.Id,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
 ) -> None:
     """Show every decision of an answer."""
     record = of.call_records(address, lambda records: records.get_record(id_))
@@ -118,7 +119,7 @@ def explain(
     policy: Annotated[
         str, typer.Option(metavar="NAME", help="Published policy. Default: the answer's.")
     ] = "",
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
     output: Format = None,
 ) -> None:
     """Judge the drafts of an answer again under other settings.
@@ -162,7 +163,7 @@ def export(
     request_id: of.RequestId = "",
     since: of.Since = "",
     until: of.Until = "",
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
 ) -> None:
     """Write whole records to a file, one JSON object per line."""
     chosen = RecordFilter(
@@ -190,7 +191,7 @@ def delete(
     request_id: of.RequestId = "",
     since: of.Since = "",
     until: of.Until = "",
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
 ) -> None:
     """Delete records, with their feedback.
 
@@ -210,7 +211,7 @@ def feedback(
     id_: Annotated[str, typer.Argument(metavar="ID", help="Id of the record or of the request.")],
     verdict: Annotated[Verdict, typer.Argument(help="The verdict.")],
     comment: Annotated[str, typer.Option(metavar="TEXT", help="A comment.")] = "",
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
 ) -> None:
     """Store the verdict of a user on an answer."""
     stored = of.call_records(
@@ -229,7 +230,7 @@ def questions(
     policy: of.Policy = "",
     since: of.Since = "",
     until: of.Until = "",
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
 ) -> None:
     """Write the questions with feedback as a data set.
 
@@ -261,7 +262,7 @@ def usage(
     period_s: Annotated[
         int, typer.Option("--period", metavar="SECONDS", help="Length of a period.")
     ] = DAY_S,
-    address: of.Address = of.LOCAL_RECORDS,
+    address: RecordsAddress = RUNNING,
     output: Format = None,
 ) -> None:
     """Show answers, tokens and retrievals by period.

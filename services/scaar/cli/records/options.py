@@ -6,25 +6,12 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from scaar.cli.addresses import check_address
-from scaar.cli.serve.services import ServiceName, default_address
 from scaar.compose import open_records
 from scaar.core.ports import Records
 from scaar.core.records import Verdict
 
-LOCAL_RECORDS = f"dns:///{default_address(ServiceName.RECORDS)}"
 _Value = TypeVar("_Value")
 
-Address = Annotated[
-    str,
-    typer.Option(
-        "--address",
-        callback=check_address,
-        metavar="HOST:PORT",
-        help="Running service of records, or a gRPC target such as dns:///HOST:PORT; embedded "
-        "opens the database of SCAAR_RECORDS_DATABASE.",
-    ),
-]
 Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the record.")]
 Tenant = Annotated[str, typer.Option(metavar="NAME", help="Only records of this tenant.")]
 RequestId = Annotated[str, typer.Option(metavar="ID", help="Only records of this request id.")]

@@ -5,12 +5,13 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from typing import Annotated, assert_never
 
 import typer
 
 from scaar import compose
+from scaar.cli.serve.http import serve_http
+from scaar.cli.serve.orchestrator import open_orchestrator
 from scaar.cli.serve.services import ServiceName, default_address
 from scaar.cli.settings import settings_class
 from scaar.cli.unknown_variables import warn_of_unknown_variables
@@ -27,7 +28,6 @@ from scaar.runtime.settings import ServiceSettings, sources_named
 from scaar.telemetry.setup import Telemetry, open_telemetry
 from scaar.wire.evaluator import EvaluatorServicer
 from scaar.wire.generator import GeneratorServicer
-from scaar.wire.orchestrator import OrchestratorServicer
 from scaar.wire.query_builder import QueryBuilderServicer
 from scaar.wire.records import RecordsServicer
 from scaar.wire.retriever import RetrieverServicer
@@ -123,15 +123,8 @@ async def _serve(
     settings = cls.read(None, **flags)
     with sources_named(cls, flags), logging_to(settings, service=service):
         loop.set_exception_handler(log_loop_error)
-        if service is ServiceName.GATEWAY:
-            from scaar.cli.serve.http import serve_gateway
-
-            await serve_gateway(settings, stopping)
-            return
-        if service is ServiceName.CONSOLE:
-            from scaar.cli.serve.http import serve_console
-
-            await serve_console(settings, stopping)
+        if service is ServiceName.GATEWAY or service is ServiceName.CONSOLE:
+            await serve_http(service, settings, stopping)
             return
         assert isinstance(settings, ServiceSettings)
         await _serve_as_set(service, settings, stopping)
@@ -225,29 +218,8 @@ async def _open_servicer(
                     yield servicer
         case ServiceName.ORCHESTRATOR:
             assert isinstance(settings, OrchestratorSettings)
-            files = compose.open_files(settings)
-            async with compose.open_ports(
-                settings, observer=telemetry.scorer, breakers=breakers
-            ) as ports:
-                await compose.check_scorer(ports, settings, files.policies)
-                limited = compose.with_access_rules(ports, settings)
-                limited = replace(limited, generator=telemetry.generator(limited.generator))
-                loop = compose.build_loop(
-                    limited,
-                    settings,
-                    files=files,
-                    observer=telemetry.capacity,
-                    policy_observer=telemetry.policies,
-                )
-                catalog = compose.build_catalog(limited, loop)
-                answerer = compose.with_filter_limits(loop, settings)
-                async with compose.open_recorder(settings, telemetry.records) as recording:
-                    watches = () if recording is None else (recording,)
-                    answerer = telemetry.watched(answerer, resolve=loop.resolve, others=watches)
-                    limit_s = settings.answer_timeout_s or None
-                    yield OrchestratorServicer(
-                        answerer, catalog, judge=loop, answer_timeout_s=limit_s
-                    )
+            async with open_orchestrator(settings, telemetry, breakers) as orchestrator:
+                yield orchestrator
         case ServiceName.EVALUATOR:
             from scaar.evaluator.service.setup import EvaluationHooks
             from scaar.evaluator.settings import EvaluatorSettings

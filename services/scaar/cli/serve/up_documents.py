@@ -1,9 +1,8 @@
 """``scaar up`` with a model server and a folder of documents."""
 
 import asyncio
-from asyncio import Task
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +12,9 @@ from scaar.cli.environment import settings_in_environment
 from scaar.cli.index.document_options import WATCH_EVERY_S, DocumentOptions
 from scaar.cli.index.documents import DocumentIndex
 from scaar.cli.index.folder_index import read_folder_index_name
-from scaar.compose import index_place, open_indexes
+from scaar.compose import index_place
 from scaar.core.errors import InvalidRequest
+from scaar.core.ports import IndexKeeper
 from scaar.core.validation import check_index_name
 from scaar.retriever.documents.files import check_roots
 from scaar.retriever.documents.urls import check_prefix
@@ -58,35 +58,20 @@ class UpDocuments:
     def __init__(self, name: str, options: DocumentOptions) -> None:
         self.name = name
         self._options = options
-        self._watching: Task[None] | None = None
-        self._stack = AsyncExitStack()
 
-    async def start(self, target: str, stopped: Task[bool]) -> bool:
-        """Build or refresh the index, then watch. Return False if stopped before it is built."""
-        building = asyncio.create_task(self._build(target))
-        await asyncio.wait({building, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if not building.done():
-            building.cancel()
-            await asyncio.wait({building})
-            return False
-        await building
-        return True
-
-    async def close(self) -> None:
-        """Stop watching."""
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait({self._watching})
-        await self._stack.aclose()
-
-    async def _build(self, target: str) -> None:
-        indexes = await self._stack.enter_async_context(open_indexes(target))
+    @asynccontextmanager
+    async def kept_current(self, indexes: IndexKeeper) -> AsyncIterator[None]:
+        """Build or refresh the index, then refresh it on changes during the block."""
         # The port of the services may change, their indexes are those of the settings.
         documents = DocumentIndex(self.name, self._options, indexes, index_place())
         seen = await documents.state()
         await documents.refresh()
-        watching = documents.watch(every_s=WATCH_EVERY_S, seen=seen)
-        self._watching = asyncio.create_task(watching)
+        watching = asyncio.create_task(documents.watch(every_s=WATCH_EVERY_S, seen=seen))
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.wait({watching})
 
 
 def up_documents(

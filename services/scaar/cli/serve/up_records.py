@@ -3,9 +3,11 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import assert_never
 
-from scaar.compose import records_database
+from scaar.compose import default_records_database, records_database
 from scaar.core.records import RecordContent
+from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.records.settings import RecordsSettings
 from scaar.runtime.config_file import config_in_use
 
@@ -35,3 +37,22 @@ def records_settings(content: RecordContent) -> Iterator[None]:
     finally:
         for name in added:
             del os.environ[name]
+
+
+def records_notice(settings: OrchestratorSettings) -> str:
+    """Return a line on the texts that the orchestrator keeps of answers; empty if it keeps none."""
+    url = settings.records_database
+    if url is None and settings.records_database_file is None:
+        return ""
+    is_ours = url is not None and url.get_secret_value() == default_records_database()
+    place = f" in {default_records_database().removeprefix('sqlite:///')}" if is_ours else ""
+    match settings.records_content:
+        case RecordContent.FULL:
+            kept = "questions and answers are kept with their texts"
+            return f"Records: {kept}{place}; --records none keeps numbers only"
+        case RecordContent.HASHED:
+            return f"Records: answers are kept without texts, with digests of them{place}"
+        case RecordContent.NONE:
+            return ""
+        case _:
+            assert_never(settings.records_content)

@@ -99,8 +99,12 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         (["serve", "query-builder", "--address", "x"], USAGE, "--address: must be host:port"),
         (["serve", "query-builder", "--address", "127.0.0.1:70000"], USAGE, "--address: must be"),
         (["up", "--base-port", "x"], USAGE, "Invalid value for '--base-port'"),
-        (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65529, not 0"),
-        (["up", "--base-port", "65532"], USAGE, "--base-port: must be 1 to 65529, not 65532"),
+        (["up", "--base-port", "0"], USAGE, "--base-port: must be 1 to 65535, not 0"),
+        (
+            ["up", "--processes", "--base-port", "65532"],
+            USAGE,
+            "--base-port: must be 1 to 65529, not 65532",
+        ),
         (["index", "nonsense"], USAGE, "No such command 'nonsense'."),
         (["index", "build"], USAGE, "--corpus: must be given, or --from, or --lab"),
         (
@@ -203,7 +207,7 @@ def test_a_port_in_use_is_reported_before_anything_is_started(command: str) -> N
         address = f"127.0.0.1:{first + 3}"
         arguments = {
             "serve": ["serve", "query-builder", "--address", address],
-            "up": ["up", "--base-port", str(first)],
+            "up": ["up", "--processes", "--base-port", str(first)],
         }
         ran = run_scaar(*arguments[command])
     option = {"serve": "--address", "up": "--base-port"}[command]

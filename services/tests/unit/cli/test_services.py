@@ -1,7 +1,10 @@
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from scaar.cli.serve.installed import OPTIONAL_LIBRARIES
 from scaar.cli.serve.services import (
     BACK_ENDS,
     GRPC_SERVICES,
@@ -9,7 +12,7 @@ from scaar.cli.serve.services import (
     default_address,
     full_name,
 )
-from scaar.cli.serve.up import http_urls
+from scaar.cli.serve.up_plan import UpPlan
 from scaar.console.settings import ConsoleSettings
 from scaar.gateway.settings import GatewaySettings
 from scaar.testing.commands import run_scaar
@@ -50,7 +53,8 @@ def test_every_service_has_its_own_port_on_loopback() -> None:
 @pytest.mark.parametrize(
     ("ports", "message"),
     [
-        (("--gateway-port", "50055"), "--gateway-port: must not be 50055, the port of the retri"),
+        (("--gateway-port", "50051"), "--gateway-port: must not be 50051, the port of the orche"),
+        (("--processes", "--gateway-port", "50055"), "must not be 50055, the port of the retri"),
         (("--console-port", "8090"), "--console-port: must not be 8090, the port of the gateway"),
     ],
 )
@@ -66,7 +70,7 @@ def test_the_urls_of_up_use_tls_where_there_is_a_certificate(tmp_path: Path) -> 
         ServiceName.CONSOLE: ConsoleSettings(),
     }
     addresses = dict.fromkeys(settings, "127.0.0.1:1") | {ServiceName.RECORDS: "127.0.0.1:2"}
-    assert http_urls(addresses, settings) == {
+    assert UpPlan(tuple(addresses), addresses, settings).urls == {
         ServiceName.GATEWAY: "https://127.0.0.1:1",
         ServiceName.CONSOLE: "http://127.0.0.1:1",
     }
@@ -76,3 +80,11 @@ def test_the_back_ends_are_the_services_that_an_orchestrator_calls() -> None:
     others = {ServiceName.ORCHESTRATOR, ServiceName.EVALUATOR, ServiceName.RECORDS}
     assert {*BACK_ENDS, *others} == set(GRPC_SERVICES)
     assert len(BACK_ENDS) == 4
+
+
+def test_the_libraries_of_optional_services_are_those_of_their_extras() -> None:
+    pyproject = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())
+    for service, libraries in OPTIONAL_LIBRARIES.items():
+        extra = pyproject["project"]["optional-dependencies"][service]
+        names = {re.split(r"[<>=\[]", each)[0].lower().replace("-", "_") for each in extra}
+        assert names - {"scaar"} == set(libraries)

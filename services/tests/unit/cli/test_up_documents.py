@@ -58,20 +58,18 @@ def test_the_settings_hold_for_the_block_only(
     assert dict(os.environ) == before
 
 
-def test_documents_are_indexed_unless_stopped_first(folder: Path) -> None:
-    async def start(documents: UpDocuments | None, *, stop_first: bool) -> tuple[bool, int]:
-        assert documents is not None
-        stopping = asyncio.Event()
-        stopped = asyncio.create_task(stopping.wait())
-        if stop_first:
-            stopping.set()
-            await stopped
-        started = await documents.start("embedded", stopped)
-        await documents.close()
-        stopped.cancel()
-        async with open_indexes() as indexes:
-            return started, len(await indexes.list_indexes())
+def test_documents_are_indexed_and_indexed_again_when_they_change(folder: Path) -> None:
+    documents = up_documents(folder, index=None, url_prefix=None)
+    assert documents is not None
 
-    for stop_first, expected in ((True, (False, 0)), (False, (True, 1))):
-        documents = up_documents(folder, index=None, url_prefix=None)
-        assert asyncio.run(start(documents, stop_first=stop_first)) == expected
+    async def keep(documents: UpDocuments) -> list[int]:
+        async with open_indexes() as indexes, documents.kept_current(indexes):
+            sizes = [(await indexes.describe_index("my-notes")).passages]
+            (folder / "teide.md").write_text("# Teide\n\nTeide is a volcano in Spain.")
+            while len(sizes) == 1:
+                await asyncio.sleep(0.1)
+                found = await indexes.describe_index("my-notes")
+                sizes += [found.passages] if found.passages != sizes[0] else []
+            return sizes
+
+    assert asyncio.run(keep(documents)) == [1, 2]

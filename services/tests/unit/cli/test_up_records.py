@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scaar.cli.serve.up_records import records_settings
+from scaar.cli.serve.up_records import records_notice, records_settings
 from scaar.core.records import RecordContent
+from scaar.orchestrator.settings import OrchestratorSettings
 
 PREFIX = "SCAAR_ORCHESTRATOR_RECORDS_"
 
@@ -48,3 +49,24 @@ def test_a_database_of_the_settings_has_their_content(monkeypatch: pytest.Monkey
     monkeypatch.delenv(f"{PREFIX}DATABASE")
     monkeypatch.setenv(f"{PREFIX}DATABASE_FILE", "/run/database")
     assert added(RecordContent.FULL) == ("", "")
+
+
+def notice(content: RecordContent) -> str:
+    with records_settings(content):
+        return records_notice(OrchestratorSettings.read())
+
+
+def test_the_start_says_which_texts_are_kept_and_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "records.sqlite"
+    assert notice(RecordContent.FULL) == (
+        f"Records: questions and answers are kept with their texts in {file}; --records none keeps "
+        "numbers only"
+    )
+    assert "without texts" in notice(RecordContent.HASHED)
+    assert notice(RecordContent.NONE) == ""
+    assert records_notice(OrchestratorSettings.read()) == ""
+    monkeypatch.setenv(f"{PREFIX}DATABASE", "postgresql://user:secret@db/records")
+    monkeypatch.setenv(f"{PREFIX}CONTENT", "full")
+    assert "secret" not in notice(RecordContent.FULL)

@@ -1,0 +1,193 @@
+"""The running ``scaar up`` of a data folder, which other commands find by its run file."""
+
+import fcntl
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from scaar.cli.serve.services import ServiceName, default_address
+from scaar.cli.settings import settings_class
+from scaar.compose import EMBEDDED, scaar_home
+from scaar.core.errors import AlreadyExists, InvalidRequest
+from scaar.runtime.settings import ServiceSettings, Settings, variable_of
+
+_RUN_FILE, _LOCK = "up.json", "up.lock"
+_LOCK_TRIES, _LOCK_PAUSE_S = 20, 0.05
+"""A command that looks for a running one holds the lock for a moment."""
+_ANSWERING = (
+    ServiceName.ORCHESTRATOR,
+    ServiceName.GENERATOR,
+    ServiceName.SCORER,
+    ServiceName.QUERY_BUILDER,
+    ServiceName.RETRIEVER,
+)
+"""The services whose settings decide an answer."""
+
+Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class RunningUp:
+    """A running ``scaar up``."""
+
+    pid: int
+    addresses: Mapping[ServiceName, str]
+    """Address of each service of gRPC that can be called."""
+    settings: Mapping[ServiceName, Values]
+    """Settings that decide its answers, by service; secrets are masked."""
+    is_open: bool = False
+    """Whether it is ready, and any command of this machine may call it."""
+
+    @property
+    def orchestrator(self) -> str:
+        """Address of the orchestrator."""
+        return self.addresses[ServiceName.ORCHESTRATOR]
+
+    def target_of(self, service: ServiceName) -> str | None:
+        """Return the target of a service of gRPC; None if it does not run or is not open."""
+        address = self.addresses.get(service) if self.is_open else None
+        return None if address is None else f"dns:///{address}"
+
+    def differing_settings(self) -> tuple[str, ...]:
+        """Return the variables that are set for this process to other values than for it."""
+        return tuple(
+            variable_of(cls, field)
+            for service in _ANSWERING
+            for cls in (settings_class(service),)
+            for settings in (cls.read(),)
+            for field, value in _values(settings, settings.model_fields_set).items()
+            if self.settings[service].get(field) != value
+        )
+
+
+class RunFile:
+    """The run file of this process, while it holds the lock."""
+
+    def __init__(self, path: Path, running: RunningUp) -> None:
+        self._path = path
+        self._running = running
+
+    def write(self, *, is_open: bool) -> None:
+        """Say where this process is, and whether other commands may call it."""
+        self._running = replace(self._running, is_open=is_open)
+        written = self._path.with_suffix(".part")
+        written.touch(mode=0o600)
+        written.write_text(json.dumps(asdict(self._running)))
+        written.replace(self._path)
+
+    def delete(self) -> None:
+        """Delete the file."""
+        self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def run_file(addresses: Mapping[ServiceName, str]) -> Iterator[RunFile]:
+    """Hold the run file of the data folder during the block, with the services at addresses.
+
+    Raises:
+        AlreadyExists: another ``scaar up`` runs on the data folder; says where.
+        InvalidRequest: the data folder cannot be written.
+    """
+    settings = {
+        service: _values(read, type(read).model_fields)
+        for service in _ANSWERING
+        for read in (settings_class(service).read(),)
+    }
+    home = scaar_home()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = (home / _LOCK).open("a")
+    except OSError as error:
+        text = f"{home} cannot be written: {error.strerror}"
+        raise InvalidRequest.of("SCAAR_HOME", text) from error
+    with lock:
+        if not _locked(lock):
+            text = f"scaar up is running on {home} already"
+            if (other := _read(home / _RUN_FILE)) is not None:
+                text += f", as process {other.pid}, with the orchestrator at {other.orchestrator}"
+            raise AlreadyExists(f"{text}; stop it, or set SCAAR_HOME to another folder")
+        file = RunFile(home / _RUN_FILE, RunningUp(os.getpid(), addresses, settings))
+        file.write(is_open=False)
+        try:
+            yield file
+        finally:
+            file.delete()
+
+
+def find_running_up() -> RunningUp | None:
+    """Return the running ``scaar up`` of the data folder; None if none runs."""
+    home = scaar_home()
+    try:
+        with (home / _LOCK).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read(home / _RUN_FILE)
+    except OSError:
+        return None
+    # The file of a killed process may be left, but not its lock.
+    return None
+
+
+def running_target(service: ServiceName) -> str:
+    """Return the target of a service of the running ``scaar up``, else that of its default port."""
+    running = find_running_up()
+    found = None if running is None else running.target_of(service)
+    return found or f"dns:///{default_address(service)}"
+
+
+def choose_orchestrator() -> str:
+    """Return the target of the running ``scaar up`` of the data folder, else ``embedded``.
+
+    It is not used if it is still starting or identifies its callers, or if a setting of this
+    process differs from its own. The choice is reported on standard error, unless none runs.
+    """
+    running = find_running_up()
+    if running is None:
+        return EMBEDDED
+    if not (target := running.target_of(ServiceName.ORCHESTRATOR)):
+        _say(f"scaar up, process {running.pid}, is not ready or asks for an identity: not used")
+        return EMBEDDED
+    if differing := running.differing_settings():
+        _say(f"scaar up at {running.orchestrator} is not used: it has another {differing[0]}")
+        return EMBEDDED
+    _say(f"using scaar up at {running.orchestrator} (--address embedded: this process alone)")
+    return target
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _locked(lock: IO[str]) -> bool:
+    for attempt in range(_LOCK_TRIES):
+        if attempt:
+            time.sleep(_LOCK_PAUSE_S)
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
+
+
+def _read(path: Path) -> RunningUp | None:
+    """Return the content of a run file; None if there is none that this version can read."""
+    try:
+        found = RunningUp(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found
+
+
+def _values(settings: Settings, fields: Iterable[str]) -> dict[str, object]:
+    """Return the values of fields that decide answers, as JSON, with absolute paths."""
+    named = [name for name in fields if name not in ServiceSettings.model_fields]
+    values: dict[str, object] = settings.model_dump(mode="json", include=set(named))
+    for name, value in values.items():
+        if isinstance(value, str) and value and Path(value).exists():
+            values[name] = str(Path(value).absolute())
+    return values
