@@ -1,12 +1,12 @@
 """The sources of an answer: the documents of the passages that its sentences were written from."""
 
 from scaar.core.types import (
+    HEADING_SEPARATOR,
     AnswerEvent,
     PassagesRetrieved,
     RetrievedPassage,
     SentenceAccepted,
 )
-from scaar.retriever.documents.document import SEPARATOR
 
 _BETWEEN = " › "
 
@@ -36,6 +36,6 @@ def source_text(passage: RetrievedPassage) -> str:
     fields = {field.name: field.values[0] for field in passage.metadata if field.values}
     if not (source := fields.get("source")):
         return ""
-    headings = fields["section"].split(SEPARATOR) if "section" in fields else []
+    headings = fields["section"].split(HEADING_SEPARATOR) if "section" in fields else []
     place = _BETWEEN.join((source, *headings))
     return f"{place}, page {fields['page']}" if "page" in fields else place
