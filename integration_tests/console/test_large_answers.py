@@ -46,7 +46,7 @@ async def _record(home: Path) -> None:
     ports = Ports(ScriptedGenerator(_script), ScriptedScorer({}), LocalQueryBuilder(), index)
     url = f"sqlite:///{home / 'records.sqlite'}"
     async with open_checked_database(url, SCHEMA) as database:
-        await record_answers(database, AdaptiveLoop(ports), REQUEST)
+        await record_answers(database, AdaptiveLoop(ports, default_index="lab"), REQUEST)
 
 
 @pytest.fixture(scope="module")

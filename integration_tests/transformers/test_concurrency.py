@@ -72,7 +72,7 @@ async def test_eight_concurrent_questions_are_answered_as_each_alone(
         scorer = await stack.enter_async_context(open_scorer())
         builder = await stack.enter_async_context(open_query_builder())
         retriever = InMemoryRetriever({"lab": PASSAGES})
-        loop = AdaptiveLoop(Ports(generator, scorer, builder, retriever))
+        loop = AdaptiveLoop(Ports(generator, scorer, builder, retriever), default_index="lab")
 
         async def answer(question: str) -> Answer:
             requested = AnswerRequest(question, PolicyRequest(policy))

@@ -185,7 +185,7 @@ async def test_the_loop_answers_as_with_the_onnx_engine(engines, policy: str) ->
         builder = await stack.enter_async_context(open_query_builder())
         retriever = InMemoryRetriever({"lab": passages})
         for generator, texts in zip(engines, answers, strict=True):
-            loop = AdaptiveLoop(Ports(generator, scorer, builder, retriever))
+            loop = AdaptiveLoop(Ports(generator, scorer, builder, retriever), default_index="lab")
             for question in QUESTIONS[:4]:
                 request = AnswerRequest(question.question, PolicyRequest(policy))
                 async with aclosing(loop.stream_answer(request)) as events:

@@ -42,7 +42,7 @@ async def loop_us(policy: str, *, answers: int = 20) -> tuple[float, float]:
     )
     budget = BudgetLimits(max_sentences=100, max_tokens=8_192, max_retrievals=100)
     request = AnswerRequest("Who made it?", PolicyRequest(policy), budget=budget)
-    loop = AdaptiveLoop(ports)
+    loop = AdaptiveLoop(ports, default_index="lab")
     effective = effective_policy(request.policy, WHITE_BOX_MODEL)
     alone = GenerateRequest("Who made it?", max_tokens=1024, attention=streams_attention(effective))
     with_loop, without = [], []

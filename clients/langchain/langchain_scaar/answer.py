@@ -54,8 +54,8 @@ class ScaarAnswer(ScaarConnection, BaseTool):
     args_schema: ArgsSchema | None = ScaarQuestion
     response_format: str = "content_and_artifact"  # type: ignore[assignment]
 
-    index: str = "lab"
-    """Name of the index."""
+    index: str = ""
+    """Name of the index; empty for the default index of the orchestrator."""
     policy: str = ""
     """Name of the policy; empty for the default policy of the orchestrator."""
     settings: Mapping[str, float | str] = Field(default_factory=dict)

@@ -26,8 +26,8 @@ class ScaarRetriever(ScaarConnection, BaseRetriever):
     ``metadata``.
     """
 
-    index: str = "lab"
-    """Name of the index."""
+    index: str = ""
+    """Name of the index; empty for the default index of the orchestrator."""
     k: int = Field(default=3, ge=1, le=100)
     """Maximum number of documents."""
     filters: Filters = Field(default_factory=dict)

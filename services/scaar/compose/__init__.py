@@ -19,7 +19,7 @@ from scaar.compose.databases import (
     evaluator_database,
     records_database,
 )
-from scaar.compose.defaults import missing_scorer
+from scaar.compose.defaults import default_index_name, missing_scorer
 from scaar.compose.evaluators import (
     FOLDER,
     check_folder_target,
@@ -74,6 +74,7 @@ __all__ = [
     "build_model_store",
     "check_folder_target",
     "check_scorer",
+    "default_index_name",
     "default_records_database",
     "ensure_default_indexes_in",
     "ensure_lab_index",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from scaar.core.calls.permitted import PermittedAnswerer, PermittedRetriever
-from scaar.core.loop.loop import Ports
+from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Answerer
 from scaar.orchestrator.settings import OrchestratorSettings
 
@@ -18,6 +18,8 @@ def with_access_rules(ports: Ports, settings: OrchestratorSettings) -> Ports:
     return replace(ports, retriever=PermittedRetriever(ports.retriever))
 
 
-def with_filter_limits(answerer: Answerer, settings: OrchestratorSettings) -> Answerer:
-    """Return the answerer over ports :func:`with_access_rules`."""
-    return answerer if settings.identities_file is None else PermittedAnswerer(answerer)
+def with_filter_limits(loop: AdaptiveLoop, settings: OrchestratorSettings) -> Answerer:
+    """Return the answerer of a loop over ports :func:`with_access_rules`."""
+    if settings.identities_file is None:
+        return loop
+    return PermittedAnswerer(loop, default_index=loop.default_index)

@@ -10,10 +10,20 @@ from scaar.core.defaults.text_kinds import default_scorer, kind_of_profile
 from scaar.core.errors import CapabilityMissing
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.model_store.catalogue import DEFAULT_MODEL
+from scaar.orchestrator.settings import OrchestratorSettings
 
 if TYPE_CHECKING:
     from scaar.generator.settings import GeneratorSettings
     from scaar.scorer.settings import ScorerSettings
+
+
+def default_index_name(settings: OrchestratorSettings) -> str:
+    """Return the index of requests that name none: that of the settings, else of a provider.
+
+    Empty if no provider with an index is installed.
+    """
+    indexes = (provider.index for provider in DEFAULTS.values())
+    return settings.default_index or next((index.name for index in indexes if index), "")
 
 
 def language_model_folder(name: str | None) -> Path | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scaar import __version__
-from scaar.compose.defaults import language_model_folder
+from scaar.compose.defaults import default_index_name, language_model_folder
 from scaar.compose.language_warning import with_language_warning
 from scaar.compose.targets import EMBEDDED
 from scaar.core.calls.capacity import AnswerCapacity, CapacityLimits
@@ -96,6 +96,7 @@ def build_loop(
         sentence_filter=files.loop.sentence_filter,
         corpus_counts=files.loop.corpus_counts,
         policies=policies,
+        default_index=default_index_name(settings),
         shadow=shadow,
         capacity=capacity,
     )
@@ -201,6 +202,7 @@ def build_catalog(ports: Ports, loop: AdaptiveLoop) -> PortsCatalog:
         version=__version__,
         files=loop.files,
         policies=loop.policies,
+        default_index=loop.default_index,
     )
 
 

@@ -38,6 +38,8 @@ MAX_TIMEOUT_S = 3_600.0
 INDEX_NAME_RULE = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
 
 _INDEX_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+OPTIONAL_INDEX_NAME = rf"^({_INDEX_NAME.pattern})?$"
+"""Regular expression of the name of an index, or of no name."""
 # The Unicode categories Cc and Cs, except tabs and line breaks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -91,7 +93,7 @@ def _violations(request: AnswerRequest, *, remote: bool, tuned: Collection[str])
         *_check_request_id(request.request_id),
         *wrong_filters(request.filters),
     ]
-    if not is_index_name(request.index):
+    if request.index and not is_index_name(request.index):
         wrong.append(_index_name_violation("index", request.index))
     return wrong
 
@@ -108,7 +110,7 @@ def validate_search(request: SearchRequest) -> None:
         wrong.append(Violation("query", text))
     else:
         wrong += check_text("query", request.query)
-    if not is_index_name(request.index):
+    if request.index and not is_index_name(request.index):
         wrong.append(_index_name_violation("index", request.index))
     if not 1 <= request.top_k <= MAX_TOP_K:
         wrong.append(Violation("top_k", f"must be 1 to {MAX_TOP_K}, not {request.top_k}"))

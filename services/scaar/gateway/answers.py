@@ -39,6 +39,11 @@ class Style:
     stop: tuple[str, ...] = ()
 
 
+def link_of(provenance: Provenance, parameters: AnswerParameters, style: Style) -> Link:
+    """Return the links of an answer to passages of the index that it used."""
+    return Link(provenance.index or parameters.request.index, style.url_field)
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
     """What answers. Errors before this part have an HTTP status of their own."""
@@ -103,6 +108,7 @@ async def stream_parts(
     async with aclosing(caller.answerer.stream_answer(request)) as events:
         async for event in events:
             if isinstance(event, AnswerStarted):
+                content = Content(link_of(event.provenance, parameters, style).of, style.stop)
                 yield Started(event.provenance)
             if style.events:
                 decisions.append(answer_event_to_json(event))
@@ -138,7 +144,7 @@ async def whole_answer(caller: Caller, parameters: AnswerParameters, style: Styl
                     return part
         raise StreamIncomplete("the stream of the answer ended before its last event")
     answer = await caller.answerer.answer(parameters.request)
-    content = Content(Link(parameters.request.index, style.url_field).of, style.stop)
+    content = Content(link_of(answer.provenance, parameters, style).of, style.stop)
     content.add_passages(answer.passages)
     for sentence in answer.sentences:
         content.add(sentence)

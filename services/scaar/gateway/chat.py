@@ -6,8 +6,8 @@ from typing import Any
 
 from scaar.core.errors import ScaarError
 from scaar.core.types import AcceptedToken, Usage
-from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded
-from scaar.gateway.content import Citation, Link
+from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded, link_of
+from scaar.gateway.content import Citation
 from scaar.gateway.errors import error_object
 from scaar.gateway.parameters import AnswerParameters
 from scaar.gateway.summary import extra_usage, summary
@@ -30,7 +30,7 @@ def chat_completion(completed: Completed, parameters: AnswerParameters, style: S
         **_head(completed.answer.provenance.request_id, parameters, "chat.completion"),
         "choices": [{**choice, "logprobs": _logprobs(completed.tokens)}],
         "usage": _usage(completed.answer.usage),
-        "scaar": summary(completed, Link(parameters.request.index, style.url_field)),
+        "scaar": summary(completed, link_of(completed.answer.provenance, parameters, style)),
     }
 
 
@@ -62,7 +62,7 @@ async def chat_chunks(
                 case Completed():
                     end = sse(_chunk(head, {"refusal": part.refusal})) if part.refusal else b""
                     ended = _chunk(head, {}, _finish_reason(part))
-                    found = summary(part, Link(parameters.request.index, style.url_field))
+                    found = summary(part, link_of(part.answer.provenance, parameters, style))
                     found.pop("decisions", None)
                     end += sse({**ended, "scaar": found})
                     if include_usage:

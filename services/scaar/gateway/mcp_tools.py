@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.types import AnswerForm, AnswerRequest, SearchMode, SearchRequest
-from scaar.gateway.answers import Completed, Style, whole_answer
+from scaar.gateway.answers import Completed, Style, link_of, whole_answer
 from scaar.gateway.content import Link
 from scaar.gateway.explanation import explain_decisions
 from scaar.gateway.first_decision import first_decision, given_decision
@@ -106,7 +106,7 @@ class Tools:
         parameters = self._parameters(question, policy, index, filters)
         style = Style("annotations", self._settings.url_field, events=True)
         completed = await _served(whole_answer(self._caller(), parameters, style), ToolError)
-        return _answer(completed, Link(parameters.request.index, style.url_field))
+        return _answer(completed, link_of(completed.answer.provenance, parameters, style))
 
     async def search(
         self,
@@ -131,7 +131,7 @@ class Tools:
             self._caller().catalog.search(request),
             ToolError,
         )
-        link = Link(name, self._settings.url_field)
+        link = Link(found.index, self._settings.url_field)
         passages = [
             {
                 "id": each.id,

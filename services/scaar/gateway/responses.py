@@ -6,8 +6,8 @@ from typing import Any
 
 from scaar.core.errors import ScaarError
 from scaar.core.types import Usage
-from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded
-from scaar.gateway.content import Citation, Link
+from scaar.gateway.answers import Completed, Decided, Part, Started, Style, TextAdded, link_of
+from scaar.gateway.content import Citation
 from scaar.gateway.errors import error_object
 from scaar.gateway.parameters import AnswerParameters
 from scaar.gateway.summary import extra_usage, summary
@@ -34,7 +34,7 @@ def response_of(
         "incomplete_details": {"reason": reason} if reason else None,
         "output": [_message(request_id, "completed", [_part(completed)])],
         "usage": _usage(completed.answer.usage),
-        "scaar": summary(completed, Link(parameters.request.index, style.url_field)),
+        "scaar": summary(completed, link_of(completed.answer.provenance, parameters, style)),
     }
 
 

@@ -28,7 +28,9 @@ class RetrieveRequest(Options):
     queries: list[str] = Field(min_length=1, max_length=MAX_QUERIES)
     topk: int = Field(default=3, ge=1, le=100)
     return_scores: bool = False
-    index: str | None = Field(default=None, description="Index; default: that of the gateway.")
+    index: str | None = Field(
+        default=None, description="Index; default: that of the gateway, else of the orchestrator."
+    )
     filters: Mapping[str, Values] = Field(
         default_factory=dict, description="Values that passages must have, by metadata field."
     )

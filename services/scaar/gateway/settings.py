@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from scaar.core.validation import OPTIONAL_INDEX_NAME
 from scaar.runtime.settings import ProcessSettings, Target, settings_of
 
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+")
@@ -59,8 +60,9 @@ class GatewaySettings(ProcessSettings):
     orchestrator_target: Target = "dns:///127.0.0.1:50051"
     """Target of the orchestrator. The channel uses the settings ``SCAAR_CHANNEL_*``."""
 
-    default_index: str = Field(default="lab", pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")
-    """Index of requests whose model names none."""
+    default_index: str = Field(default="", pattern=OPTIONAL_INDEX_NAME)
+    """Index of requests whose model names none. Default: the default index of the orchestrator
+    (``SCAAR_ORCHESTRATOR_DEFAULT_INDEX``)."""
 
     require_token: bool = False
     """Rejects requests without a bearer token with 401, before the orchestrator is called. Always

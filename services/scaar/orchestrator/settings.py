@@ -16,6 +16,7 @@ from scaar.core.records import RecordContent
 from scaar.core.sentence_filter.filter_json import filter_from_json
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.types import ANSWER_TIMEOUT_S, PolicyArtefact, PolicyRequest
+from scaar.core.validation import OPTIONAL_INDEX_NAME
 from scaar.runtime.settings import EmbeddableTarget, ServiceSettings, settings_of
 
 
@@ -81,6 +82,11 @@ class OrchestratorSettings(ServiceSettings):
     default_policy: str = PUBLISHED_DEFAULT
     """Name of the policy of requests that name none: a published policy, that of an installed
     package, or a tuned policy in ``policy_folder``."""
+
+    default_index: str = Field(default="", pattern=OPTIONAL_INDEX_NAME)
+    """Index of requests that name none. Default: that of an installed provider of defaults, ``lab``
+    with ``scaar-lab``; without one, a request that retrieves must name an index. ``scaar up
+    --documents`` sets it."""
 
     shadow_policy: str = ""
     """Name of a second policy whose trigger judges the same drafts, without retrieving and without

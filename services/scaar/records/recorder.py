@@ -272,7 +272,7 @@ def _summary_of(answer: _Answer) -> RecordSummary:
         policy=answer.request.policy.label,
         artefact_digest=provenance.artefact_digest if provenance else "",
         model=provenance.model if provenance else "",
-        index=answer.request.index,
+        index=answer.request.index or (provenance.index if provenance else ""),
         question=answer.request.last_question,
         answer=finished.shown if finished is not None else "",
         failure=_failure_of(answer) if finished is None else "",

@@ -88,9 +88,11 @@ def permitted_parts(ports: Ports, identities: Path | None) -> PermittedParts:
     """
     settings = OrchestratorSettings(identities_file=identities, stop_grace_s=0.0)
     limited = with_access_rules(ports, settings)
-    loop = AdaptiveLoop(limited)
+    loop = AdaptiveLoop(limited, default_index="lab")
     answerer = with_filter_limits(loop, settings)
-    return PermittedParts(answerer, PortsCatalog(limited, version="1"), loop, settings)
+    return PermittedParts(
+        answerer, PortsCatalog(limited, version="1", default_index="lab"), loop, settings
+    )
 
 
 @asynccontextmanager

@@ -442,7 +442,7 @@ def catalog() -> PortsCatalog:
         InMemoryRetriever({"lab": PASSAGES, "empty": ()}),
     )
     policies = TunedPolicies([ARTEFACT])
-    return PortsCatalog(ports, version="1.2.3", policies=policies)
+    return PortsCatalog(ports, version="1.2.3", policies=policies, default_index="lab")
 
 
 class MemoryBackEnds(BackEnds):

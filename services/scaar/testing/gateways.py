@@ -73,7 +73,7 @@ PROVENANCE = Provenance(
 
 def cited_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
     """Yield the events of an answer whose first sentence is rewritten from two passages."""
-    provenance = replace(PROVENANCE, request_id=request.request_id, index=request.index)
+    provenance = replace(PROVENANCE, request_id=request.request_id, index=request.index or "lab")
     found = tuple(
         RetrievedPassage(each.id, each.title, each.text, 1.0, rank, each.metadata)
         for rank, each in enumerate(PASSAGES, 1)
@@ -83,7 +83,7 @@ def cited_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
     yield TokenDrafted(0, Token(1, DRAFT, 0, len(DRAFT), -0.1))
     yield SentenceJudged(0, DRAFT, (word,), 0, True)
     yield QueryBuilt(0, Query("Where was Ada born?", "pfq", (0,)))
-    yield PassagesRetrieved(0, request.index, "v1", found)
+    yield PassagesRetrieved(0, provenance.index, "v1", found)
     yield SentenceRegenerated(0, DRAFT, SENTENCES[0].text)
     start = 0
     for number, sentence in enumerate(SENTENCES):

@@ -126,6 +126,10 @@ async def loop_by(
             retriever=await enter(retriever_by(transport, cast(IndexKeeper, ports.retriever))),
         )
         loop = AdaptiveLoop(
-            reached, gate=gate, sentence_filter=OVERLAP_FILTER, corpus_counts=LONDON_CORPUS
+            reached,
+            gate=gate,
+            sentence_filter=OVERLAP_FILTER,
+            corpus_counts=LONDON_CORPUS,
+            default_index="lab",
         )
         yield await enter(answerer_by(transport, loop))

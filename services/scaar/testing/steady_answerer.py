@@ -43,7 +43,9 @@ class SteadyAnswerer:
     ) -> None:
         generator = ScriptedGenerator(script or _script)
         index = InMemoryRetriever({"lab": PASSAGES})
-        self._loop = AdaptiveLoop(Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), index))
+        self._loop = AdaptiveLoop(
+            Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), index), default_index="lab"
+        )
         self.failing = failing
         """Questions that fail; change it to repair them."""
         self.model, self.revision = SCRIPTED_MODEL.model, "1"

@@ -73,7 +73,7 @@ async def watched_services(
         def orchestrator(watching: Telemetry) -> Servicer:
             capacity = AnswerCapacity(observer=watching.capacity)
             traced = replace(reached, generator=watching.generator(reached.generator))
-            loop = AdaptiveLoop(traced, capacity=capacity)
+            loop = AdaptiveLoop(traced, capacity=capacity, default_index="lab")
             return OrchestratorServicer(watching.watched(loop, resolve=loop.resolve))
 
         target = await served("orchestrator", orchestrator)

@@ -192,10 +192,11 @@ class AnswerRequest(_message.Message):
     characters, or empty without messages.
     """
     index: _builtins.str
-    """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index, or if the caller may not read it. A policy that never
-    retrieves, such as no_retrieval, uses neither the index nor the filters, and does not check
-    whether the index exists.
+    """The name of the index to retrieve from. Default, also for an empty name: the default index of
+    the orchestrator. INVALID_ARGUMENT if not a valid name, or if the orchestrator has no default
+    index, NOT_FOUND if there is no such index, or if the caller may not read it. A policy that
+    never retrieves, such as no_retrieval, uses neither the index nor the filters, and does not
+    check whether the index exists. AnswerStarted names the index.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -335,8 +336,9 @@ class StreamAnswerRequest(_message.Message):
     characters, or empty without messages.
     """
     index: _builtins.str
-    """The name of the index to retrieve from. Default: "lab". INVALID_ARGUMENT if not a valid name,
-    NOT_FOUND if there is no such index, or if the caller may not read it.
+    """The name of the index to retrieve from. Default, also for an empty name: the default index of
+    the orchestrator. INVALID_ARGUMENT if not a valid name, or if the orchestrator has no default
+    index, NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile: a layout and, after a colon, a set of few-shot examples, each with an
@@ -491,8 +493,9 @@ class JudgeDraftRequest(_message.Message):
     none. INVALID_ARGUMENT if longer or with control characters.
     """
     index: _builtins.str
-    """The name of the index that an answer would retrieve from. Default: "lab". INVALID_ARGUMENT if
-    not a valid name, NOT_FOUND if there is no such index, or if the caller may not read it.
+    """The name of the index that an answer would retrieve from. Default, also for an empty name: the
+    default index of the orchestrator. INVALID_ARGUMENT if not a valid name, or if the orchestrator
+    has no default index, NOT_FOUND if there is no such index, or if the caller may not read it.
     """
     prompt_profile: _builtins.str
     """The prompt profile, as in AnswerRequest. INVALID_ARGUMENT if unknown."""
@@ -901,8 +904,9 @@ class SearchRequest(_message.Message):
     query: _builtins.str
     """The query, 1 to 32,768 characters. INVALID_ARGUMENT if empty or longer."""
     index: _builtins.str
-    """Name of the index. Default: "lab". INVALID_ARGUMENT if it is not a valid name, NOT_FOUND if the
-    index does not exist, or if the caller may not read it.
+    """Name of the index. Default, also for an empty name: the default index of the orchestrator.
+    INVALID_ARGUMENT if it is not a valid name, or if the orchestrator has no default index,
+    NOT_FOUND if the index does not exist, or if the caller may not read it.
     """
     top_k: _builtins.int
     """Maximum number of passages, 1 to 100. Default: 3. INVALID_ARGUMENT if out of range, or if the

@@ -301,7 +301,7 @@ async def test_answers_all_end_degraded_while_the_retriever_is_dead() -> None:
             )
             async with (
                 compose.open_ports(settings, breakers=Breakers(LONG_OPEN, watched)) as ports,
-                answerer_by("grpc", AdaptiveLoop(ports)) as answerer,
+                answerer_by("grpc", AdaptiveLoop(ports, default_index="lab")) as answerer,
             ):
                 answers = await asyncio.gather(*(answer_of(answerer, request) for _ in range(50)))
                 refused_before = watched.refused

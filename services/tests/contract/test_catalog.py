@@ -97,7 +97,7 @@ async def catalog_by(
     transport: str, behind: Ports, files: LoopFiles = FILES
 ) -> AsyncIterator[Catalog]:
     """The catalog itself, or the catalog behind a socket."""
-    catalog = PortsCatalog(behind, version="1.2.3", files=files)
+    catalog = PortsCatalog(behind, version="1.2.3", files=files, default_index="lab")
     if transport == "embedded":
         yield catalog
         return
@@ -203,7 +203,7 @@ async def test_a_search_leaves_out_excluded_passages(transport: str) -> None:
         (SearchRequest(" "), "query"),
         (SearchRequest("a\x00b"), "query"),
         (SearchRequest("x" * 32_769), "query"),
-        (SearchRequest("Ada", index=""), "index"),
+        (SearchRequest("Ada", index="A"), "index"),
         (SearchRequest("Ada", top_k=0), "top_k"),
         (SearchRequest("Ada", top_k=101), "top_k"),
         (SearchRequest("Ada", filters=(Filter("A", ("x",)),)), "filters[0].field"),
@@ -222,7 +222,7 @@ async def test_an_invalid_search_is_refused_by_field(
 
 
 async def test_the_server_checks_a_search_too() -> None:
-    catalog = PortsCatalog(ports(), version="1")
+    catalog = PortsCatalog(ports(), version="1", default_index="lab")
     servicer = OrchestratorServicer(ScriptedAnswerer(lambda _: ()), catalog)
     async with serving(servicer) as (channel, _):
         stub = orchestrator_pb2_grpc.OrchestratorServiceStub(channel)
@@ -287,7 +287,7 @@ async def test_a_part_that_rejects_the_orchestrator_does_not_blame_the_caller() 
 async def test_a_search_ends_with_the_deadline_of_its_caller() -> None:
     retriever = RecordingRetriever()
     retriever.delay_s = 60.0
-    catalog = PortsCatalog(ports(retriever), version="1")
+    catalog = PortsCatalog(ports(retriever), version="1", default_index="lab")
     servicer = OrchestratorServicer(ScriptedAnswerer(lambda _: ()), catalog)
     async with serving(servicer) as (channel, target):
         remote = RemoteCatalog(channel, target, timeout_s=0.3)
@@ -339,7 +339,7 @@ async def test_the_request_id_and_the_deadline_reach_the_retriever() -> None:
 async def test_a_full_orchestrator_refuses_a_search_as_any_call() -> None:
     retriever = RecordingRetriever()
     retriever.delay_s = 60.0
-    catalog = PortsCatalog(ports(retriever), version="1")
+    catalog = PortsCatalog(ports(retriever), version="1", default_index="lab")
     servicer = OrchestratorServicer(ScriptedAnswerer(lambda _: ()), catalog)
     one = ServiceSettings(max_concurrent_calls=1, stop_grace_s=0)
     async with serving(servicer, one) as (channel, target):
@@ -370,7 +370,7 @@ async def test_a_result_that_no_message_can_carry_is_refused_by_field() -> None:
 
 
 async def test_both_clients_call_the_catalog() -> None:
-    catalog = PortsCatalog(ports(), version="1.2.3")
+    catalog = PortsCatalog(ports(), version="1.2.3", default_index="lab")
     servicer = OrchestratorServicer(ScriptedAnswerer(lambda _: ()), catalog)
     async with serving(servicer) as (_, target):
         async with open_client(target) as client:
@@ -401,5 +401,9 @@ async def test_a_search_over_a_retriever_behind_a_socket_is_the_same() -> None:
     local = InMemoryRetriever({"lab": PASSAGES})
     async with retriever_by("grpc", local) as remote:
         behind = replace(ports(local), retriever=remote)
-        found = await PortsCatalog(behind, version="1").search(SearchRequest("Byron"))
-    assert found == await PortsCatalog(ports(local), version="1").search(SearchRequest("Byron"))
+        found = await PortsCatalog(behind, version="1", default_index="lab").search(
+            SearchRequest("Byron")
+        )
+    assert found == await PortsCatalog(ports(local), version="1", default_index="lab").search(
+        SearchRequest("Byron")
+    )

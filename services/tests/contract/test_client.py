@@ -828,9 +828,11 @@ async def test_the_examples_of_the_page_run(
         database_url=f"sqlite:///{tmp_path}/evaluations.sqlite",
         lab_index=str,
     )
-    catalog = PortsCatalog(ports, version="1")
+    catalog = PortsCatalog(ports, version="1", default_index="lab")
     async with (
-        serving(OrchestratorServicer(answerer, catalog, judge=AdaptiveLoop(ports))) as (_, target),
+        serving(
+            OrchestratorServicer(answerer, catalog, judge=AdaptiveLoop(ports, default_index="lab"))
+        ) as (_, target),
         hosted as evaluator,
         serving(EvaluatorServicer(evaluator)) as (_, evaluator_target),
         open_checked_database(f"sqlite:///{tmp_path}/records.sqlite", SCHEMA) as database,

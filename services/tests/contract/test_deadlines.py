@@ -124,7 +124,9 @@ class BackEnds:
         """A client of an orchestrator over the four."""
         async with (
             self.open() as ports,
-            serving(OrchestratorServicer(loop := AdaptiveLoop(ports), judge=loop)) as (channel, _),
+            serving(
+                OrchestratorServicer(loop := AdaptiveLoop(ports, default_index="lab"), judge=loop)
+            ) as (channel, _),
         ):
             yield orchestrator_pb2_grpc.OrchestratorServiceStub(channel)
 

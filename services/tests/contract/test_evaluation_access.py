@@ -56,7 +56,8 @@ async def target(identities: Path, tmp_path: Path) -> AsyncIterator[str]:
     async with open_retriever(RetrieverSettings(indexes=tmp_path / "indexes")) as engine:
         await build_indexes(engine)
         loop = AdaptiveLoop(
-            Ports(ScriptedGenerator(_script), ScriptedScorer({}), LocalQueryBuilder(), engine)
+            Ports(ScriptedGenerator(_script), ScriptedScorer({}), LocalQueryBuilder(), engine),
+            default_index="lab",
         )
         async with (
             open_evaluator(

@@ -424,7 +424,7 @@ async def test_an_unknown_model_does_not_exist(model: str) -> None:
 
 async def test_a_model_of_a_policy_that_never_retrieves_has_no_index() -> None:
     answerer = ScriptedAnswerer(cited_answer)
-    async with asking(answerer) as client:
+    async with asking(answerer, default_index="lab") as client:
         with pytest.raises(openai.NotFoundError, match="scaar/no_retrieval does not use an index"):
             await completed(client, model="scaar/no_retrieval@nope")
         with pytest.raises(openai.NotFoundError, match="scaar/no_retrieval does not use an index"):
@@ -480,9 +480,9 @@ async def test_an_idle_stream_is_kept_alive() -> None:
 async def test_the_models_are_policies_and_indexes() -> None:
     retriever = InMemoryRetriever({"lab": PASSAGES, "mine": (Passage("p", "t", "x"),)})
     ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
-    catalog = PortsCatalog(ports, version="1")
+    catalog = PortsCatalog(ports, version="1", default_index="lab")
     async with (
-        gateway_before(ScriptedAnswerer(cited_answer), catalog) as url,
+        gateway_before(ScriptedAnswerer(cited_answer), catalog, default_index="lab") as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):
         names = [each.id async for each in client.models.list()]
@@ -501,7 +501,9 @@ async def test_a_list_of_models_is_one_call_of_the_tenant() -> None:
     limits = ServiceSettings(tenant_calls_per_s=0.001, tenant_burst=1, stop_grace_s=0.0)
     async with (
         gateway_before(
-            ScriptedAnswerer(cited_answer), PortsCatalog(ports, version="1"), orchestrator=limits
+            ScriptedAnswerer(cited_answer),
+            PortsCatalog(ports, version="1", default_index="lab"),
+            orchestrator=limits,
         ) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):

@@ -53,7 +53,7 @@ async def asking(model: ModelDescription = SCRIPTED_MODEL) -> AsyncIterator[Asyn
         InMemoryRetriever({"lab": PASSAGES}),
     )
     async with (
-        gateway_before(AdaptiveLoop(ports)) as url,
+        gateway_before(AdaptiveLoop(ports, default_index="lab")) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):
         yield client

@@ -57,7 +57,10 @@ async def connected(
         retriever,
     )
     served = answerer or ScriptedAnswerer(cited_answer)
-    catalog, judge = PortsCatalog(ports, version="1"), AdaptiveLoop(ports)
+    catalog, judge = (
+        PortsCatalog(ports, version="1", default_index="lab"),
+        AdaptiveLoop(ports, default_index="lab"),
+    )
     async with (
         gateway_before(served, catalog, judge=judge) as url,
         Client(f"{url}/mcp", mode=mode) as client,

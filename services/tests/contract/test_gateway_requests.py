@@ -255,7 +255,7 @@ async def test_retrieve_has_the_form_of_search_r1() -> None:
     found = (*PASSAGES, Passage("p3", "Two\nlines", "London in June.", lang))
     retriever = InMemoryRetriever({"lab": found}, fields={"lab": ("url", "lang")})
     ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
-    catalog = PortsCatalog(ports, version="1")
+    catalog = PortsCatalog(ports, version="1", default_index="lab")
     async with reached(catalog=catalog) as client:
         body = {"queries": ["Ada", "June"], "topk": 1}
         plain = (await client.post("/retrieve", json=body)).json()
@@ -289,7 +289,7 @@ async def test_passages_state_the_scores_of_every_stage(tmp_path: Path) -> None:
             "lab", stream_of(PASSAGES), metadata_fields=("url",), dense=DenseSettings(words=True)
         )
         ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
-        async with reached(catalog=PortsCatalog(ports, version="1")) as client:
+        async with reached(catalog=PortsCatalog(ports, version="1", default_index="lab")) as client:
             body = {"queries": ["Ada London"], "topk": 1, "return_scores": True}
             staged = await client.post("/retrieve", json={**body, "mode": "hybrid", "rerank": True})
             plain = await client.post("/retrieve", json={**body, "mode": "words"})

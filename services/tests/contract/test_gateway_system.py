@@ -24,7 +24,7 @@ async def test_they_become_one_turn_of_the_system_that_no_text_can_end() -> None
                 generator, ScriptedScorer({}), LocalQueryBuilder(), InMemoryRetriever({"lab": ()})
             )
             async with (
-                gateway_before(AdaptiveLoop(ports)) as url,
+                gateway_before(AdaptiveLoop(ports, default_index="lab")) as url,
                 httpx2.AsyncClient(base_url=url, timeout=120) as client,
             ):
                 body = {

@@ -95,7 +95,7 @@ def ports_of(generator: ScriptedGenerator) -> Ports:
 @asynccontextmanager
 async def judge_by(transport: str, ports: Ports) -> AsyncIterator[DraftJudge]:
     """Yield the loop, or a client of it over gRPC."""
-    loop = AdaptiveLoop(ports)
+    loop = AdaptiveLoop(ports, default_index="lab")
     if transport == "embedded":
         yield loop
         return
@@ -274,7 +274,7 @@ _TEXTS = st.text(
 )
 @example(accepted=" A.", draft="B. ")
 def test_every_letter_of_a_draft_is_judged_and_none_before_it(accepted: str, draft: str) -> None:
-    loop = AdaptiveLoop(ports_of(ReadingGenerator()))
+    loop = AdaptiveLoop(ports_of(ReadingGenerator()), default_index="lab")
     limits = BudgetLimits(max_retrievals=0, max_sentences=100)
     request = JudgeDraftRequest(QUESTION, draft, accepted, FLARE, budget=limits)
     found = asyncio.run(loop.judge_draft(request))
@@ -325,7 +325,7 @@ async def test_a_missing_index_is_an_error_as_for_an_answer(transport: str) -> N
 
 
 async def test_the_request_id_is_that_of_the_metadata() -> None:
-    loop = AdaptiveLoop(ports_of(ReadingGenerator()))
+    loop = AdaptiveLoop(ports_of(ReadingGenerator()), default_index="lab")
     request = orchestrator_pb2.JudgeDraftRequest(question=QUESTION, draft=CERTAIN)
     async with serving(OrchestratorServicer(loop, judge=loop)) as (channel, _):
         stub = orchestrator_pb2_grpc.OrchestratorServiceStub(channel)
@@ -345,7 +345,7 @@ async def test_an_orchestrator_without_a_judge_refuses_drafts() -> None:
 
 
 async def test_the_client_judges_a_draft_with_overrides() -> None:
-    loop = AdaptiveLoop(ports_of(ReadingGenerator()))
+    loop = AdaptiveLoop(ports_of(ReadingGenerator()), default_index="lab")
     async with (
         serving(OrchestratorServicer(loop, judge=loop)) as (_, target),
         open_client(target) as scaar,

@@ -208,7 +208,7 @@ async def test_doctor_reports_a_service_that_is_running_but_not_ready(
     monkeypatch.setenv("SCAAR_HOME", str(tmp_path))
     settings = OrchestratorSettings(generator_target="dns:///127.0.0.1:1")
     async with open_ports(settings) as ports:
-        servicer = orchestrator.OrchestratorServicer(AdaptiveLoop(ports))
+        servicer = orchestrator.OrchestratorServicer(AdaptiveLoop(ports, default_index="lab"))
         async with open_server(
             [servicer], LOOPBACK, FAST, status_of=status_of, needs=needs_of(settings)
         ) as server:
@@ -227,7 +227,7 @@ async def test_an_orchestrator_that_is_not_ready_names_the_missing_service() -> 
     async with (
         open_ports(settings) as ports,
         open_server(
-            [orchestrator.OrchestratorServicer(AdaptiveLoop(ports))],
+            [orchestrator.OrchestratorServicer(AdaptiveLoop(ports, default_index="lab"))],
             LOOPBACK,
             FAST,
             status_of=status_of,

@@ -82,8 +82,8 @@ async def tuned(
         InMemoryRetriever({"lab": PASSAGES}),
     )
     policies = TunedPolicies([artefact], default=default)
-    loop = AdaptiveLoop(ports, policies=policies)
-    catalog = PortsCatalog(ports, version="1.2.3", policies=policies)
+    loop = AdaptiveLoop(ports, policies=policies, default_index="lab")
+    catalog = PortsCatalog(ports, version="1.2.3", policies=policies, default_index="lab")
     if transport == "embedded":
         yield Tuned(loop, catalog, scorer)
         return

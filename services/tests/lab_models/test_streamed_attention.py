@@ -248,6 +248,7 @@ async def decided(
         loop = AdaptiveLoop(
             Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever),
             draft_ahead=draft_ahead,
+            default_index="lab",
         )
         request = AnswerRequest(QUESTION, policy, budget=budget)
         async with aclosing(loop.stream_answer(request)) as events:

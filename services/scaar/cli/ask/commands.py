@@ -90,8 +90,8 @@ def ask(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Index to retrieve from, or name of that of --documents. Default: lab; with "
-            "--documents, the name of the folder.",
+            help="Index to retrieve from, or name of that of --documents. Default: that of the "
+            "orchestrator; with --documents, the name of the folder.",
             autocompletion=complete_index,
         ),
     ] = None,
@@ -204,7 +204,7 @@ def ask(
             parse_overrides(settings or [], trigger=trigger, query=query, gate=gate),
             allow_mismatch=allow_mismatch,
         ),
-        index="lab" if index is None else index,
+        index=index or "",
         budget=BudgetLimits(timeout_s=timeout),
         on_failure=on_failure,
         filters=parse_filters(filters or ()),

@@ -16,9 +16,18 @@ from scaar.cli.completion import complete_index
 from scaar.cli.index import search_options as options
 from scaar.cli.index.commands import Encoder
 from scaar.cli.tables import Column, Format, Table, TableFormat, number, output_format, print_table
-from scaar.compose import EMBEDDED, LAB_SEED, ensure_lab_index_in, lab_index_name, open_indexes
+from scaar.compose import (
+    EMBEDDED,
+    LAB_SEED,
+    default_index_name,
+    ensure_lab_index_in,
+    lab_index_name,
+    open_indexes,
+)
 from scaar.core.distributions import lab_is_installed
+from scaar.core.loop.index_check import require_named
 from scaar.core.types import RetrievedPassage, RetrieveRequest, ScoreParts, SearchMode
+from scaar.orchestrator.settings import OrchestratorSettings
 from scaar.retriever.metadata import metadata_to_json
 from scaar.retriever.validation import check_request
 
@@ -29,9 +38,13 @@ _INDENT = "   "
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Text to search for.")],
     index: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Index to search.", autocompletion=complete_index),
-    ] = _LAB_INDEX,
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Index to search. Default: SCAAR_ORCHESTRATOR_DEFAULT_INDEX, else lab.",
+            autocompletion=complete_index,
+        ),
+    ] = None,
     top_k: Annotated[
         int, typer.Option(metavar="K", help="Maximum number of passages, 1 to 100.")
     ] = 3,
@@ -54,7 +67,7 @@ def search(
     request = RetrieveRequest(
         queries=(query,),
         top_k=top_k,
-        index=index,
+        index=require_named(index or default_index_name(OrchestratorSettings.read())),
         filters=parse_filters(filters or ()),
         excluded_ids=tuple(exclude or ()),
         mode=mode,

@@ -102,6 +102,6 @@ def settings_of(model_url: str | None, documents: UpDocuments | None) -> Iterato
     if model_url is not None:
         settings |= {"SCAAR_GENERATOR_ENGINE": "openai", "SCAAR_GENERATOR_URL": model_url}
     if documents is not None:
-        settings["SCAAR_GATEWAY_DEFAULT_INDEX"] = documents.name
+        settings["SCAAR_ORCHESTRATOR_DEFAULT_INDEX"] = documents.name
     with settings_in_environment(settings):
         yield

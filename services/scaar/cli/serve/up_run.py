@@ -83,9 +83,8 @@ def _show(plan: UpPlan, documents: UpDocuments | None, console: Console) -> None
         show(f"OpenAI clients: base URL {gateway}/v1")
     if pages := plan.urls.get(ServiceName.CONSOLE):
         show(f"Console: {pages}")
-    named = f" --index {documents.name}" if documents is not None else ""
     where = "" if plan.is_open else f" --address {plan.addresses[ServiceName.ORCHESTRATOR]}"
-    show(f'Ask: scaar ask "QUESTION"{named}{where}    Stop: Ctrl-C')
+    show(f'Ask: scaar ask "QUESTION"{where}    Stop: Ctrl-C')
 
 
 def _table(plan: UpPlan) -> Table:

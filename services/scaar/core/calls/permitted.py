@@ -65,13 +65,14 @@ class PermittedAnswerer:
     work. Requests for other indexes are left to the retriever, since some policies need none.
     """
 
-    def __init__(self, answerer: Answerer) -> None:
+    def __init__(self, answerer: Answerer, *, default_index: str = "") -> None:
         self._answerer = answerer
+        self._default_index = default_index
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
-        access = _access()
-        if access.may_read(request.index):
-            access.filters_with(request.index, request.filters)
+        access, index = _access(), request.index or self._default_index
+        if access.may_read(index):
+            access.filters_with(index, request.filters)
         async with aclosing(self._answerer.stream_answer(request)) as events:
             async for event in events:
                 yield event

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from scaar.core.errors import CapabilityMissing, ScaarError
 from scaar.core.loop.answer_state import Ports
+from scaar.core.loop.index_check import require_named
 from scaar.core.loop.loop_files import LoopFiles
 from scaar.core.policies import PRESETS
 from scaar.core.policies.artefacts import TunedPolicies, mismatches
@@ -44,11 +45,13 @@ class PortsCatalog:
         version: str,
         files: LoopFiles = _NO_FILES,
         policies: TunedPolicies | None = None,
+        default_index: str = "",
     ) -> None:
         self._ports = ports
         self._policies = TunedPolicies() if policies is None else policies
         self._version = version
         self._files = files
+        self._default_index = default_index
 
     async def list_policies(self) -> tuple[PolicyDescription, ...]:
         model = await self._ports.generator.describe_model()
@@ -68,7 +71,7 @@ class PortsCatalog:
             RetrieveRequest(
                 (request.query,),
                 request.top_k,
-                request.index,
+                require_named(request.index or self._default_index),
                 request.filters,
                 request.excluded_ids,
                 mode=request.mode,

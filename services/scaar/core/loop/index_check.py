@@ -2,10 +2,23 @@
 
 from collections.abc import Iterable
 
-from scaar.core.errors import CapabilityMissing
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.policies.requirements import needs_cosines, needs_reranker, needs_search_mode
 from scaar.core.search_stages import require_mode, require_reranker
 from scaar.core.types import IndexDescription, PolicyRequest, SearchMode, VectorMetric
+
+
+def require_named(index: str) -> str:
+    """Pass the name of an index: that of the request, or of the default index.
+
+    Raises:
+        InvalidRequest: the name is empty: neither names an index.
+    """
+    if not index:
+        setting = "SCAAR_ORCHESTRATOR_DEFAULT_INDEX"
+        text = f"must name an index: this orchestrator has no default index ({setting})"
+        raise InvalidRequest.of("index", text)
+    return index
 
 
 def needs_kind(policy: PolicyRequest) -> bool:

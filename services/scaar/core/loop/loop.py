@@ -64,7 +64,8 @@ class AdaptiveLoop:
     ``gate`` is the gate of a file; requests can also name gates that need no file.
     ``sentence_filter`` is the filter of policies that filter sentences, ``corpus_counts`` are the
     counts of policies that decide by the occurrences of entities in a corpus. ``policies`` are
-    the tuned policies that requests can name. ``shadow`` runs the trigger of a second policy.
+    the tuned policies that requests can name. ``default_index`` is the index of requests that name
+    none. ``shadow`` runs the trigger of a second policy.
     ``capacity`` limits the concurrent answers; the default has the default
     :class:`~scaar.core.calls.capacity.CapacityLimits`.
     """
@@ -79,6 +80,7 @@ class AdaptiveLoop:
         sentence_filter: LearnedFilter | None = None,
         corpus_counts: CorpusCounts | None = None,
         policies: TunedPolicies | None = None,
+        default_index: str = "",
         shadow: ShadowSampling | None = None,
         capacity: AnswerCapacity | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -88,6 +90,8 @@ class AdaptiveLoop:
         """The files that some policies need."""
         self.policies = TunedPolicies() if policies is None else policies
         """The tuned policies, and the default policy."""
+        self.default_index = default_index
+        """The index of requests that name none; empty if there is none."""
         self._shadow = shadow
         self._new_request_id = new_request_id
         self._opener = AnswerOpener(
@@ -101,8 +105,9 @@ class AdaptiveLoop:
         )
 
     def resolve(self, request: AnswerRequest) -> AnswerRequest:
-        """Return the request by a published policy (:meth:`TunedPolicies.resolve`)."""
-        return replace(request, policy=self.policies.resolve(request.policy))
+        """Return the request with its index, and by a published policy."""
+        policy = self.policies.resolve(request.policy)
+        return replace(request, policy=policy, index=request.index or self.default_index)
 
     async def stream_answer(self, request: AnswerRequest) -> AsyncGenerator[AnswerEvent, None]:
         """Yield every decision as it is made; the last event has the answer and its usage."""
@@ -126,7 +131,8 @@ class AdaptiveLoop:
 
     async def judge_draft(self, request: JudgeDraftRequest) -> DraftJudgement:
         """Return the judgement of a given draft, without a gate and without a shadow."""
-        request = replace(request, policy=self.policies.resolve(request.policy))
+        policy = self.policies.resolve(request.policy)
+        request = replace(request, policy=policy, index=request.index or self.default_index)
         validate_draft(request, tuned=self.policies)
         require_judging(request.policy)
         answer, rewritten = self._named(request.for_answer()), ""

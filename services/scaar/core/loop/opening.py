@@ -26,7 +26,7 @@ from scaar.core.loop.answer_generator import open_answer_generator
 from scaar.core.loop.answer_state import AnswerState, Ports
 from scaar.core.loop.budget import Budget
 from scaar.core.loop.description_cache import CachedDescription
-from scaar.core.loop.index_check import check_index, needs_kind
+from scaar.core.loop.index_check import check_index, needs_kind, require_named
 from scaar.core.loop.loop_files import LoopFiles
 from scaar.core.loop.reflection_check import check_reflection_tokens
 from scaar.core.loop.shadow import ShadowSampling
@@ -156,7 +156,8 @@ class AnswerOpener:
             async with asyncio.TaskGroup() as parts:
                 # The required parts depend on the request only, so they are described concurrently.
                 if any(map(needs_retriever, policies)):
-                    index = self._ports.retriever.describe_index(request.index)
+                    named = require_named(request.index)
+                    index = self._ports.retriever.describe_index(named)
                     # Without the description, the index could be of any kind.
                     required = OnFailure.FAIL if any(map(needs_kind, policies)) else on_failure
                     describing_index = parts.create_task(_tolerate(index, required))

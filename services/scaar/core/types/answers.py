@@ -56,13 +56,14 @@ class AnswerForm(enum.StrEnum):
 class AnswerRequest:
     """A question, and how to answer it.
 
-    An empty ``prompt_profile`` selects the profile of the model, an empty ``request_id`` a new id.
+    An empty ``index`` selects the default index of the orchestrator, an empty ``prompt_profile``
+    the profile of the model, an empty ``request_id`` a new id.
     Every retrieval returns only passages that match all ``filters``.
     """
 
     question: str = ""
     policy: PolicyRequest = DEFAULT_POLICY
-    index: str = "lab"
+    index: str = ""
     budget: BudgetLimits = BudgetLimits()
     prompt_profile: str = ""
     request_id: str = ""
@@ -98,7 +99,7 @@ class JudgeDraftRequest:
     draft: str = ""
     accepted: str = ""
     policy: PolicyRequest = DEFAULT_POLICY
-    index: str = "lab"
+    index: str = ""
     budget: BudgetLimits = BudgetLimits()
     prompt_profile: str = ""
     request_id: str = ""

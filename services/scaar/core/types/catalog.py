@@ -73,12 +73,13 @@ class PolicyDescription:
 class SearchRequest:
     """A query for at most ``top_k`` passages of one index that match all ``filters``.
 
-    Passages of the ``excluded_ids`` are not returned. ``mode``, ``hybrid`` and ``rerank`` are those
+    An empty ``index`` selects the default index of the orchestrator. Passages of the
+    ``excluded_ids`` are not returned. ``mode``, ``hybrid`` and ``rerank`` are those
     of :class:`RetrieveRequest`.
     """
 
     query: str
-    index: str = "lab"
+    index: str = ""
     top_k: int = 3
     filters: tuple[Filter, ...] = ()
     excluded_ids: tuple[str, ...] = ()

@@ -82,7 +82,7 @@ class AnswererConformance:
             (AnswerRequest("word " * 10_000), "question"),
             (AnswerRequest("a\x00b"), "question"),
             (AnswerRequest("a\ud800b"), "question"),
-            (AnswerRequest("Where?", index=""), "index"),
+            (AnswerRequest("Where?", index="A"), "index"),
             (AnswerRequest("Where?", policy=PolicyRequest("maybe")), "policy.name"),
             (
                 AnswerRequest("Where?", policy=PolicyRequest("scaar", PolicyOverrides(theta=1.5))),

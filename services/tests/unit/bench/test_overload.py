@@ -20,7 +20,7 @@ async def test_goodput_is_compared_and_refusals_are_distinguished() -> None:
         generator, ScriptedScorer({}), LocalQueryBuilder(), InMemoryRetriever({"lab": []})
     )
     capacity = AnswerCapacity(CapacityLimits(max_answers=2, max_queued=1))
-    answerer: Answerer = AdaptiveLoop(ports, capacity=capacity)
+    answerer: Answerer = AdaptiveLoop(ports, capacity=capacity, default_index="lab")
     found = await overload.compare(answerer, ["Who?", "Where?"], window_s=0.1)
     assert len(found.search) == len(overload.CLIENTS)
     assert len(found.best) == len(found.overload) == overload.ROUNDS

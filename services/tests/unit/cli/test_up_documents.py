@@ -53,7 +53,7 @@ def test_the_settings_hold_for_the_block_only(
     assert changed == {
         "SCAAR_GENERATOR_ENGINE": "openai",
         "SCAAR_GENERATOR_URL": "http://127.0.0.1:8000",
-        "SCAAR_GATEWAY_DEFAULT_INDEX": "my-notes",
+        "SCAAR_ORCHESTRATOR_DEFAULT_INDEX": "my-notes",
     }
     assert dict(os.environ) == before
 

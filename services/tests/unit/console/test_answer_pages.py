@@ -308,6 +308,7 @@ class TestWhatIf:
             ),
             version="1",
             policies=TunedPolicies([learned]),
+            default_index="lab",
         )
         tuned = [each for each in await described.list_policies() if each.artefact]
         form = {"policy": "learned-1"}

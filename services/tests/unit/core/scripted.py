@@ -87,6 +87,7 @@ class Parts:
     draft_ahead: bool = True
     sentence_filter: LearnedFilter | None = OVERLAP_FILTER
     corpus_counts: CorpusCounts | None = LONDON_CORPUS
+    default_index: str = "lab"
 
     def loop(self) -> AdaptiveLoop:
         return AdaptiveLoop(
@@ -96,6 +97,7 @@ class Parts:
             corpus_counts=self.corpus_counts,
             clock=self.clock,
             new_request_id=lambda: "made",
+            default_index=self.default_index,
         )
 
     async def events(self, request: AnswerRequest) -> list[AnswerEvent]:

@@ -99,7 +99,7 @@ def capacity(
 def loop_over(generator: ScriptedGenerator, places: AnswerCapacity) -> AdaptiveLoop:
     scorer = ScriptedScorer({"Ada": 0.15, "in": 0.1})
     ports = Ports(generator, scorer, LocalQueryBuilder(), InMemoryRetriever({"lab": PASSAGES}))
-    return AdaptiveLoop(ports, capacity=places)
+    return AdaptiveLoop(ports, capacity=places, default_index="lab")
 
 
 async def answered(loop: AdaptiveLoop, number: int, policy: str = "scaar") -> Answer | ScaarError:

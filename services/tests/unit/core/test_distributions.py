@@ -52,7 +52,6 @@ def test_a_missing_library_is_an_error_that_names_its_extra() -> None:
         (("lab", "world"), "scaar lab needs the lab's world"),
         (("index", "build", "x", "--lab"), "--lab needs the lab's world"),
         (("dataset", "show", "lab"), "the data set lab needs the lab's world"),
-        (("search", "x"), "no index 'lab'"),
     ],
 )
 @pytest.mark.usefixtures("without_lab")
@@ -61,6 +60,13 @@ def test_commands_say_what_needs_the_lab(command: tuple[str, ...], message: str)
     assert (ran.status, ran.out) == (1, "")
     assert message in ran.err
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("without_lab")
+def test_without_the_lab_a_search_must_name_an_index() -> None:
+    ran = run_scaar("search", "x")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("scaar: index: must name an index: this orchestrator has no default")
 
 
 def test_the_ranks_of_films_end_with_the_known_ones() -> None:

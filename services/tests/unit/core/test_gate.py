@@ -67,6 +67,7 @@ async def events_of(
         gate=gate,
         clock=made.clock,
         new_request_id=lambda: "made",
+        default_index="lab",
     )
     async with aclosing(loop.stream_answer(request)) as events:
         return [event async for event in events]

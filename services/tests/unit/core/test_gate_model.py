@@ -165,7 +165,7 @@ class DraftAndSample:
 async def test_a_gate_that_writes_leaves_the_draft_of_the_answer_as_it_is(policy: str) -> None:
     made, ungated = parts(), parts()
     ports = Ports(made.generator, made.scorer, made.query_builder, made.retriever)
-    loop = AdaptiveLoop(ports, gate=DraftAndSample(), clock=made.clock)
+    loop = AdaptiveLoop(ports, gate=DraftAndSample(), clock=made.clock, default_index="lab")
     async with aclosing(loop.stream_answer(asking(policy, gate="skr"))) as stream:
         events = [event async for event in stream]
     plain = await all_events(ungated, asking(policy))

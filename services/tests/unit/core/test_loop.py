@@ -521,6 +521,23 @@ async def test_a_wrong_request_reaches_no_port() -> None:
         await anext(loop.stream_answer(AnswerRequest(" ")))
 
 
+async def test_a_request_without_an_index_has_the_default_one_which_the_answer_names() -> None:
+    retriever = InMemoryRetriever({"lab": [], "handbook": PASSAGES})
+    ports = parts(UNSURE_OF_PARIS, retriever=retriever, default_index="handbook")
+    events = await ports.events(replace(asking("single_round"), index=""))
+    assert only(AnswerStarted, events)[0].provenance.index == "handbook"
+    named = await ports.events(replace(asking("single_round"), index="lab"))
+    assert only(AnswerStarted, named)[0].provenance.index == "lab"
+    assert {request.index for request in retriever.requests} == {"handbook", "lab"}
+
+
+async def test_without_a_default_index_a_request_that_retrieves_must_name_one() -> None:
+    ports = parts(UNSURE_OF_PARIS, default_index="")
+    with pytest.raises(InvalidRequest, match="SCAAR_ORCHESTRATOR_DEFAULT_INDEX"):
+        await ports.events(replace(asking("single_round"), index=""))
+    assert await ports.events(replace(asking("no_retrieval"), index=""))
+
+
 # --- budget ---------------------------------------------------------------------------------
 
 

@@ -148,6 +148,7 @@ async def test_the_threshold_of_the_gate_is_that_of_its_file_or_of_the_request()
         Ports(ports.generator, ports.scorer, ports.query_builder, ports.retriever),
         gate=gate,
         corpus_counts=ports.corpus_counts,
+        default_index="lab",
     )
     events = [event async for event in loop.stream_answer(asking("quco"))]
     assert only(GateJudged, events)[0].passed

@@ -198,7 +198,7 @@ async def test_a_search_of_the_catalog_has_the_stages_of_its_request() -> None:
     ports = Ports(
         ScriptedGenerator(UNSURE_OF_PARIS), ScriptedScorer({}), RecordingQueryBuilder(), retriever
     )
-    catalog = PortsCatalog(ports, version="1")
+    catalog = PortsCatalog(ports, version="1", default_index="lab")
     hybrid, rerank = HybridSettings(rrf_k=9), RerankSettings(5)
     request = SearchRequest("Ada", mode=SearchMode.HYBRID, hybrid=hybrid, rerank=rerank)
     found = await catalog.search(request)

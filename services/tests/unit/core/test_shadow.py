@@ -47,7 +47,9 @@ async def events_of(
     observer = Recorded()
     sampling = ShadowSampling(POLICIES, shadow, share, observer=observer, draw=lambda: draw)
     ports = Ports(made.generator, made.scorer, made.query_builder, made.retriever)
-    loop = AdaptiveLoop(ports, policies=POLICIES, shadow=sampling, clock=made.clock)
+    loop = AdaptiveLoop(
+        ports, policies=POLICIES, shadow=sampling, clock=made.clock, default_index="lab"
+    )
     request = replace(request, request_id="made")
     async with aclosing(loop.stream_answer(request)) as events:
         return [event async for event in events], observer.judged

@@ -143,16 +143,20 @@ def test_a_request_id_that_metadata_cannot_carry_is_refused(request_id: str) -> 
 
 
 def test_the_name_of_an_index_is_checked() -> None:
-    for index in ("", "A", "-a", "a" * 65):
+    for index in (" ", "A", "-a", "a" * 65):
         rule = "must be 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
         assert wrong(replace(REQUEST, index=index)) == [f"index: {rule}, not {index!r}"]
+
+
+def test_a_request_without_an_index_is_for_the_default_one() -> None:
+    validate(replace(REQUEST, index=""))
 
 
 def test_every_wrong_field_is_named_together() -> None:
     request = AnswerRequest(
         "",
         PolicyRequest("scaar", PolicyOverrides(theta=2.0)),
-        index="",
+        index="A",
         budget=BudgetLimits(max_tokens=0, timeout_s=-1.0),
         request_id="\n",
     )

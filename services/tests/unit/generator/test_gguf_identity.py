@@ -79,7 +79,7 @@ async def loop_of(path: Path, *artefacts: PolicyArtefact) -> AdaptiveLoop:
         LocalQueryBuilder(),
         InMemoryRetriever({"lab": PASSAGES}),
     )
-    return AdaptiveLoop(ports, policies=TunedPolicies(artefacts))
+    return AdaptiveLoop(ports, policies=TunedPolicies(artefacts), default_index="lab")
 
 
 async def answer(loop: AdaptiveLoop, policy: PolicyRequest) -> Answer:

@@ -120,7 +120,7 @@ async def replay(
     limits = BudgetLimits(timeout_s=3_600.0)
     request = AnswerRequest("What do you know about it?", PolicyRequest(policy), budget=limits)
     events = list[AnswerEvent]()
-    async with aclosing(AdaptiveLoop(ports).stream_answer(request)) as stream:
+    async with aclosing(AdaptiveLoop(ports, default_index="lab").stream_answer(request)) as stream:
         async for event in stream:
             received = answer_event_from_pb(answer_event_to_pb(event))
             assert received is not None

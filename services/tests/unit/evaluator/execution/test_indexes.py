@@ -24,7 +24,9 @@ TEMPLATE = AnswerRequest("Who?", index="a")
 def loop(retriever: InMemoryRetriever) -> AdaptiveLoop:
     pieces = [(" The", -0.1), (" film.", -0.1), (" So the answer is Ada.", -0.1)]
     generator = ScriptedGenerator(lambda request: pieces)
-    return AdaptiveLoop(Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever))
+    return AdaptiveLoop(
+        Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever), default_index="lab"
+    )
 
 
 def retriever() -> InMemoryRetriever:

@@ -22,7 +22,9 @@ SETTINGS = plan_settings(
 
 def _loop(generator: ScriptedGenerator) -> AdaptiveLoop:
     retriever = InMemoryRetriever({"lab": ()})
-    return AdaptiveLoop(Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever))
+    return AdaptiveLoop(
+        Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever), default_index="lab"
+    )
 
 
 BLACK_BOX = ScriptedGenerator(lambda request: [(" It.", -0.1)])

@@ -70,6 +70,7 @@ def loop(gate: QuestionGate | None = None) -> AdaptiveLoop:
     return AdaptiveLoop(
         Ports(ScriptedGenerator(script), ScriptedScorer({}), LocalQueryBuilder(), retriever),
         gate=gate,
+        default_index="lab",
     )
 
 
@@ -143,7 +144,8 @@ async def test_the_decisions_and_candidates_of_reflection_are_stored_and_shown_a
             ScriptedGenerator(script, model=SAMPLED_MODEL),
             *(ScriptedScorer({}), LocalQueryBuilder()),
             InMemoryRetriever({"lab": (Passage("p1", "Ada", "Ada was born in London."),)}),
-        )
+        ),
+        default_index="lab",
     )
     found = await predict(reflecting, work("self_rag"), TEMPLATE)
     first, conclusion = found.prediction.decisions

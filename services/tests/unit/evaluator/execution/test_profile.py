@@ -19,7 +19,9 @@ def loop_of(profile: str) -> AdaptiveLoop:
     model = replace(SCRIPTED_MODEL, prompt_profile=profile)
     generator = ScriptedGenerator({}, model=model)
     retriever = InMemoryRetriever({"lab": ()})
-    return AdaptiveLoop(Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever))
+    return AdaptiveLoop(
+        Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever), default_index="lab"
+    )
 
 
 @pytest.mark.parametrize(

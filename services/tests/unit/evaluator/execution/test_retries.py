@@ -48,7 +48,8 @@ class FailingAnswerer:
         )
         retriever = InMemoryRetriever({"lab": (Passage("p1", "Ada", "Ada was born in London."),)})
         self._loop = AdaptiveLoop(
-            Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever)
+            Ports(generator, ScriptedScorer({}), LocalQueryBuilder(), retriever),
+            default_index="lab",
         )
         self._errors = list(errors)
         self.calls = 0

@@ -32,7 +32,8 @@ def loop(scorer: ContributionScorer = SCORER) -> AdaptiveLoop:
     pieces = [(" The", -0.5), (" film.", -0.5), (" So the answer is Ada.", -0.1)]
     generator = ScriptedGenerator(lambda request: pieces)
     return AdaptiveLoop(
-        Ports(generator, scorer, LocalQueryBuilder(), InMemoryRetriever({"lab": ()}))
+        Ports(generator, scorer, LocalQueryBuilder(), InMemoryRetriever({"lab": ()})),
+        default_index="lab",
     )
 
 

@@ -62,7 +62,7 @@ class CountingAnswerer:
         ports = Ports(
             generator, ScriptedScorer({}), LocalQueryBuilder(), InMemoryRetriever({"lab": ()})
         )
-        self._loop = AdaptiveLoop(ports)
+        self._loop = AdaptiveLoop(ports, default_index="lab")
         self._failing = failing
         self._revision_from = revision_from
         self.received: list[str] = []

@@ -185,7 +185,9 @@ async def test_a_reference_that_is_missing_or_empty_is_named_before_any_work(
 async def test_a_model_alone_answers_under_no_other_policy() -> None:
     answerer = model_alone(ScriptedGenerator(script))
     with pytest.raises(CapabilityMissing, match="use the policy no_retrieval"):
-        async for _ in answerer.stream_answer(AnswerRequest("Who?", PolicyRequest("flare"))):
+        async for _ in answerer.stream_answer(
+            AnswerRequest("Who?", PolicyRequest("flare"), index="any")
+        ):
             pass
 
 
