@@ -1,5 +1,6 @@
-"""The garbage collection of a service's process."""
+"""The garbage collection of a service's process, and the memory that it no longer needs."""
 
+import ctypes
 import gc
 
 _YOUNG_OBJECTS = 10_000
@@ -16,3 +17,14 @@ def exclude_present_objects() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
+
+
+def return_free_memory() -> None:
+    """Return memory that is free to the system; only glibc keeps it and can.
+
+    Opening a model allocates more than it keeps: the weights as they are in the file, and those
+    that were not converted yet.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

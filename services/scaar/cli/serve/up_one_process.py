@@ -24,7 +24,7 @@ from scaar.core.ports import IndexKeeper, Retriever
 from scaar.core.text import word_classes
 from scaar.extensions import ANSWERING, registries
 from scaar.orchestrator.settings import OrchestratorSettings
-from scaar.runtime.garbage_collection import exclude_present_objects
+from scaar.runtime.garbage_collection import exclude_present_objects, return_free_memory
 from scaar.runtime.identities import read_identities
 from scaar.runtime.logs import log_loop_error, logging_to
 from scaar.runtime.server import Servicer, open_server
@@ -88,6 +88,7 @@ async def open_in_one_process(plan: UpPlan, note: Note) -> AsyncIterator[Running
         await _open_http(plan, stack)
         late.cancel()
         exclude_present_objects()
+        return_free_memory()
         yield services
 
 
