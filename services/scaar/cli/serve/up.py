@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from scaar.cli.environment import settings_in_environment
+from scaar.cli.models import choice as of_models
+from scaar.cli.running_up import run_file
 from scaar.cli.serve import up_documents as of_documents
 from scaar.cli.serve.installed import services_not_installed
 from scaar.cli.serve.services import (
@@ -22,7 +25,7 @@ from scaar.cli.serve.up_run import run_services
 from scaar.cli.serve.up_time import unlimited_answers
 from scaar.cli.settings import read_every
 from scaar.compose import missing_scorer, policy_with_contributions, read_policies
-from scaar.core.errors import CapabilityMissing
+from scaar.core.errors import CapabilityMissing, InvalidRequest
 from scaar.core.records import RecordContent
 from scaar.orchestrator.settings import OrchestratorSettings
 
@@ -71,6 +74,10 @@ def up(
     documents: of_documents.Documents = None,
     index: of_documents.Index = None,
     url_prefix: of_documents.UrlPrefix = None,
+    hybrid: of_documents.Hybrid = False,
+    model: of_models.Model = None,
+    yes: of_models.Yes = False,
+    offline: of_models.Offline = False,
 ) -> None:
     """Run all services on this machine until Ctrl-C.
 
@@ -83,9 +90,16 @@ def up(
     }
     check_ports(ports, processes=processes)
     not_installed = services_not_installed()
-    indexed = of_documents.up_documents(documents, index=index, url_prefix=url_prefix)
+    _check_model(model, model_url, chosen=documents is not None, yes=yes, offline=offline)
+    indexed = of_documents.up_documents(
+        documents, index=index, url_prefix=url_prefix, hybrid=hybrid
+    )
     with ExitStack() as stack:
         stack.enter_context(of_documents.settings_of(model_url, indexed))
+        choice = None
+        if documents is not None or model is not None:
+            choice = of_models.choose_model(model)
+            stack.enter_context(settings_in_environment(choice.settings))
         if ServiceName.RECORDS not in not_installed:
             stack.enter_context(records_settings(records))
         stack.enter_context(unlimited_answers())
@@ -97,8 +111,27 @@ def up(
         plan = build_plan(services, ports, settings, processes=processes)
         if not processes:
             check_one_server(plan)
+        file = stack.enter_context(run_file(plan.callable_addresses))
+        plan.check_free()
+        if choice is not None:
+            choice.ensure(yes=yes, offline=offline)
         opening = open_processes if processes else open_in_one_process
-        asyncio.run(run_services(plan, opening, indexed))
+        asyncio.run(run_services(plan, opening, indexed, file))
+
+
+def _check_model(
+    model: str | None, model_url: str | None, *, chosen: bool, yes: bool, offline: bool
+) -> None:
+    """Check the options of a model, which is ``chosen`` for a folder of documents too.
+
+    Raises:
+        InvalidRequest: an option lacks the one it belongs to, or two models are named.
+    """
+    if model is not None and model_url is not None:
+        raise InvalidRequest.of("--model", "cannot be combined with --model-url")
+    for option, is_given in (("--yes", yes), ("--offline", offline)):
+        if is_given and model is None and not chosen:
+            raise InvalidRequest.of(option, "requires --documents or --model")
 
 
 def _has_scorer() -> bool:

@@ -15,6 +15,7 @@ from scaar.cli.index.folder_index import read_folder_index_name
 from scaar.compose import index_place
 from scaar.core.errors import InvalidRequest
 from scaar.core.ports import IndexKeeper
+from scaar.core.types import DenseSettings, VectorMetric
 from scaar.core.validation import check_index_name
 from scaar.retriever.documents.files import check_roots
 from scaar.retriever.documents.urls import check_prefix
@@ -32,7 +33,8 @@ Documents = Annotated[
     typer.Option(
         metavar="DIR",
         help="Folder of documents: an index of them is built, refreshed on changes, and the "
-        "default index of the gateway.",
+        "default index of the gateway. Without --model, --model-url and settings, the model is the "
+        "catalogue's for documents.",
     ),
 ]
 Index = Annotated[
@@ -42,6 +44,14 @@ Index = Annotated[
         help="With --documents: name of the index. Default: the name of the folder in lower case, "
         "with a hyphen for other characters; a digest of its path follows if an index of other "
         "documents has this name.",
+    ),
+]
+Hybrid = Annotated[
+    bool,
+    typer.Option(
+        "--hybrid",
+        help="With --documents: index words and vectors, for searches by either and by both. An "
+        "index with vectors keeps them without this option.",
     ),
 ]
 UrlPrefix = Annotated[
@@ -55,9 +65,13 @@ UrlPrefix = Annotated[
 class UpDocuments:
     """The index of a folder of documents, built and kept up to date while the services run."""
 
-    def __init__(self, name: str, options: DocumentOptions) -> None:
+    def __init__(
+        self, name: str, options: DocumentOptions, *, dense: DenseSettings | None = None
+    ) -> None:
+        """``dense`` are the settings of an index with vectors; None for one of words."""
         self.name = name
         self._options = options
+        self._dense = dense
 
     @asynccontextmanager
     async def kept_current(self, indexes: IndexKeeper) -> AsyncIterator[None]:
@@ -65,7 +79,7 @@ class UpDocuments:
         # The port of the services may change, their indexes are those of the settings.
         documents = DocumentIndex(self.name, self._options, indexes, index_place())
         seen = await documents.state()
-        await documents.refresh()
+        await documents.refresh(dense=self._dense)
         watching = asyncio.create_task(documents.watch(every_s=WATCH_EVERY_S, seen=seen))
         try:
             yield
@@ -75,7 +89,7 @@ class UpDocuments:
 
 
 def up_documents(
-    folder: Path | None, *, index: str | None, url_prefix: str | None
+    folder: Path | None, *, index: str | None, url_prefix: str | None, hybrid: bool = False
 ) -> UpDocuments | None:
     """Return the documents of the options; None without ``--documents``.
 
@@ -83,7 +97,8 @@ def up_documents(
         InvalidRequest: an option is invalid, or requires ``--documents``.
     """
     if folder is None:
-        for option, given in (("--index", index), ("--url-prefix", url_prefix)):
+        options = {"--index": index, "--url-prefix": url_prefix, "--hybrid": hybrid or None}
+        for option, given in options.items():
             if given is not None:
                 raise InvalidRequest.of(option, "requires --documents")
         return None
@@ -92,7 +107,8 @@ def up_documents(
         check_index_name(index, field="--index")
     name = index or read_folder_index_name(roots[0])
     prefix = check_prefix(url_prefix) if url_prefix is not None else ""
-    return UpDocuments(name, DocumentOptions(roots, url_prefix=prefix))
+    dense = DenseSettings(VectorMetric.INNER_PRODUCT, words=True) if hybrid else None
+    return UpDocuments(name, DocumentOptions(roots, url_prefix=prefix), dense=dense)
 
 
 @contextmanager

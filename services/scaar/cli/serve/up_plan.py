@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from scaar.cli.serve.services import GRPC_SERVICES, HTTP_PORTS, ServiceName, default_address
 from scaar.core.errors import InvalidRequest
 from scaar.core.ports import IndexKeeper
+from scaar.runtime.addresses import check_free
 from scaar.runtime.settings import ProcessSettings, ServiceSettings
 
 HIGHEST_PORT = 65_535
@@ -58,6 +59,15 @@ class UpPlan:
     def stop_timeout_s(self) -> float:
         """Maximum time, in seconds, that a service may take to stop by its settings."""
         return max(each.drain_s + each.stop_grace_s for each in self.settings.values())
+
+    def check_free(self) -> None:
+        """Check that nothing listens on the addresses, which could be mistaken for a service.
+
+        Raises:
+            AlreadyExists: an address is in use; names its option.
+        """
+        for name, address in self.addresses.items():
+            check_free(address, option=option_of(name))
 
 
 def check_ports(ports: Mapping[ServiceName, int], *, processes: bool) -> None:

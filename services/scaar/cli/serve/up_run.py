@@ -7,45 +7,41 @@ from functools import partial
 
 from rich.console import Console
 
-from scaar.cli.running_up import RunFile, run_file
+from scaar.cli.running_up import RunFile
 from scaar.cli.serve.installed import services_not_installed
 from scaar.cli.serve.services import ServiceName
 from scaar.cli.serve.up_documents import UpDocuments
-from scaar.cli.serve.up_plan import OpenServices, UpPlan, option_of
+from scaar.cli.serve.up_plan import OpenServices, UpPlan
 from scaar.cli.serve.up_records import records_notice
 from scaar.cli.tables import Column, Table, show_table
 from scaar.orchestrator.settings import OrchestratorSettings
-from scaar.runtime.addresses import check_free
 
 
 async def run_services(
-    plan: UpPlan, open_services: OpenServices, documents: UpDocuments | None
+    plan: UpPlan, open_services: OpenServices, documents: UpDocuments | None, file: RunFile
 ) -> None:
     """Run the services, and keep the index of documents current, until a signal.
 
+    The file says when they are ready.
+
     Raises:
-        AlreadyExists: an address is in use, or a ``scaar up`` runs on the data folder already.
         ScaarError: a service cannot start, or has ended.
     """
     console = Console(stderr=True)
-    with run_file(plan.callable_addresses) as file:
-        stopping = asyncio.Event()
-        # Stop the services when the terminal is closed, too.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-        for name, address in plan.addresses.items():
-            # Another process on this port could be mistaken for one of the services.
-            check_free(address, option=option_of(name))
-        serving = asyncio.create_task(_serve(plan, open_services, documents, file, console))
-        stopped = asyncio.create_task(stopping.wait())
-        try:
-            await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            serving.cancel()
-            with suppress(asyncio.CancelledError):
-                await serving
-        finally:
-            stopped.cancel()
-            console.print("stopped")
+    stopping = asyncio.Event()
+    # Stop the services when the terminal is closed, too.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    serving = asyncio.create_task(_serve(plan, open_services, documents, file, console))
+    stopped = asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+    finally:
+        stopped.cancel()
+        console.print("stopped")
 
 
 async def _serve(

@@ -7,6 +7,9 @@ import pytest
 from scaar.cli.serve.up_documents import UpDocuments, settings_of, up_documents
 from scaar.compose import open_indexes
 from scaar.core.errors import InvalidRequest
+from scaar.model_store.catalogue import DEFAULT_MODEL
+from scaar.testing.commands import run_scaar
+from scaar.testing.ports import free_port
 
 
 @pytest.fixture
@@ -36,6 +39,8 @@ def test_invalid_options_are_refused(folder: Path, tmp_path: Path) -> None:
         up_documents(None, index="notes", url_prefix=None)
     with pytest.raises(InvalidRequest, match="--url-prefix: requires --documents"):
         up_documents(None, index=None, url_prefix="https://a.example")
+    with pytest.raises(InvalidRequest, match="--hybrid: requires --documents"):
+        up_documents(None, index=None, url_prefix=None, hybrid=True)
     with pytest.raises(InvalidRequest, match="--documents: .*none does not exist"):
         up_documents(tmp_path / "none", index=None, url_prefix=None)
     with pytest.raises(InvalidRequest, match="--index: "):
@@ -73,3 +78,32 @@ def test_documents_are_indexed_and_indexed_again_when_they_change(folder: Path) 
             return sizes
 
     assert asyncio.run(keep(documents)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--yes",), "--yes: requires --documents or --model"),
+        (("--offline",), "--offline: requires --documents or --model"),
+        (
+            ("--model", "smollm2-135m", "--model-url", "http://127.0.0.1:1"),
+            "--model: cannot be combined with --model-url",
+        ),
+    ],
+)
+def test_options_of_a_model_that_do_not_fit_are_refused(
+    options: tuple[str, ...], message: str
+) -> None:
+    ran = run_scaar("up", *options)
+    assert (ran.status, ran.out, ran.err) == (2, "", f"scaar: {message}\n")
+
+
+def test_the_model_of_documents_is_not_downloaded_without_consent(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_DEFAULT_POLICY", "flare")
+    ports = ("--base-port", str(free_port()), "--gateway-port", "0", "--console-port", "0")
+    ran = run_scaar("up", "--documents", str(folder), "--offline", *ports)
+    assert ran.status == 1
+    assert ran.err.startswith(f"scaar: the model {DEFAULT_MODEL}")
+    assert not (home / "up.json").exists()
