@@ -44,7 +44,9 @@ def line_with(process: subprocess.Popen[str], text: str) -> str:
 
 
 @pytest.mark.long
-def test_answers_cite_the_documents_of_a_folder(tmp_path: Path) -> None:
+def test_answers_cite_the_documents_of_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, home, base_port = tmp_path / "films", tmp_path / "home", free_base_port()
     folder.mkdir()
     (folder / "fountain.md").write_text(PAGE)
@@ -72,7 +74,6 @@ def test_answers_cite_the_documents_of_a_folder(tmp_path: Path) -> None:
             reports = [up.stdout.readline(), up.stdout.readline()]
             assert "1 added, 0 changed, 0 removed, 0 unchanged" in reports[0]
             assert "1 added, 0 changed, 0 removed, 1 unchanged" in reports[1]
-            ran = run_scaar(
-                "search", "fountain", "--index", "films", "--address", f"127.0.0.1:{base_port + 4}"
-            )
+            monkeypatch.setenv("SCAAR_HOME", str(home))
+            ran = run_scaar("search", "fountain", "--index", "films")
             assert "The Haunted Fountain" in ran.out

@@ -47,7 +47,7 @@ from scaar.core.types import (
     PolicyRequest,
     Rewrite,
 )
-from scaar.core.validation import validate
+from scaar.core.validation import check_index_name, validate
 from scaar.orchestrator.settings import OrchestratorSettings
 
 
@@ -174,6 +174,9 @@ def ask(
     warn_of_unknown_variables()
     if messages is None and _is_given(context, "rewrite"):
         raise InvalidRequest.of("--rewrite", "requires --messages")
+    if index is not None:
+        # On the wire, an empty name is the default index.
+        check_index_name(index)
     of_documents.check_options(address, documents=documents, model=model, yes=yes, offline=offline)
     asked = None if documents is None else of_documents.AskedDocuments(documents, index)
     choice = None
