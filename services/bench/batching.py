@@ -17,7 +17,8 @@ from scaar.core.types import GenerateRequest, Token
 from scaar.generator.factory import open_generator
 from scaar.generator.settings import GeneratorSettings
 from scaar.lab.export import export_language_model
-from scaar.lab.training.language_model import DecoderShape, initial_params
+from scaar.lab.shapes import DecoderShape
+from scaar.lab.training.language_model import initial_params
 from scaar.lab.vocabulary import build_tokenizer
 
 STREAMS = 8

@@ -12,6 +12,7 @@ from scaar.lab import layout
 from scaar.lab.export.hugging_face import WEIGHTS, decoder_params
 from scaar.lab.export.onnx_decoder import decoder_graph
 from scaar.lab.models import LAB_LM, LAB_LM_B, model_folder
+from scaar.lab.shapes import DecoderShape, EncoderShape
 from scaar.lab.training import cross_encoder, language_model, recipes
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.exercises import ExerciseBook, Kind
@@ -75,7 +76,7 @@ def test_rows_hold_whole_exercises_and_weigh_their_answers() -> None:
 
 def trained(training: recipes.DecoderTraining) -> Trained:
     tokenizer = build_tokenizer()
-    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    shape = DecoderShape(tokenizer.get_vocab_size())
     reported: list[language_model.Progress] = []
     params = language_model.initial_params(shape, training.seed)
     params = language_model.train(
@@ -114,7 +115,7 @@ def test_a_sharper_model_writes_the_same_more_surely(plain: Trained) -> None:
 @pytest.mark.long
 def test_a_few_steps_of_the_cross_encoder() -> None:
     tokenizer = build_tokenizer(pairs=True)
-    shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
+    shape = EncoderShape(tokenizer.get_vocab_size())
     training = cross_encoder.EncoderTraining(steps=30, pairs=8, warm_up_steps=2)
     reported: list[cross_encoder.Progress] = []
     cross_encoder.train(shape, training, tokenizer, on_progress=reported.append, every=15)
@@ -142,7 +143,7 @@ def test_a_continued_training_starts_from_its_base_and_is_measured(name: str) ->
         seed=1, exercises=name, steps=8, rows=2, row_tokens=300, warm_up_steps=2
     )
     tokenizer = build_tokenizer(tags=training.tags, words=training.words)
-    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    shape = DecoderShape(tokenizer.get_vocab_size())
     base = decoder_params((model_folder(training.base) / WEIGHTS).read_bytes())
     params = language_model.extended_params(base, tokenizer, training.seed)
     again = language_model.extended_params(base, tokenizer, training.seed)
@@ -183,7 +184,7 @@ class _Interrupted(Exception):
 @pytest.mark.long
 def test_an_interrupted_training_continues_from_its_checkpoint(tmp_path: Path) -> None:
     tokenizer = build_tokenizer(forms=True)
-    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    shape = DecoderShape(tokenizer.get_vocab_size())
 
     def train(
         path: Path, *, last_step: int = 8, seed: int = 1
@@ -224,7 +225,7 @@ def test_an_interrupted_training_continues_from_its_checkpoint(tmp_path: Path) -
 @pytest.mark.long
 def test_a_few_steps_on_sentence_forms_lower_the_loss_and_are_measured() -> None:
     tokenizer = build_tokenizer(forms=True)
-    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    shape = DecoderShape(tokenizer.get_vocab_size())
     reported: list[language_model.Progress] = []
     params = language_model.initial_params(shape, 1)
     params = language_model.train(
@@ -239,7 +240,7 @@ def test_a_few_steps_on_sentence_forms_lower_the_loss_and_are_measured() -> None
 @pytest.mark.long
 def test_a_few_steps_of_the_encoder_of_meanings() -> None:
     tokenizer = build_meaning_tokenizer()
-    shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
+    shape = EncoderShape(tokenizer.get_vocab_size())
     training = cross_encoder.MeaningTraining(steps=4, pairs=4, warm_up_steps=2)
     reported: list[cross_encoder.Progress] = []
     params = cross_encoder.train(shape, training, tokenizer, on_progress=reported.append, every=2)

@@ -9,7 +9,8 @@ import pytest
 @pytest.fixture(scope="session")
 def decoder():
     """Shape and random parameters, every one of them different from zero and one."""
-    from scaar.lab.training.language_model import DecoderShape, initial_params
+    from scaar.lab.shapes import DecoderShape
+    from scaar.lab.training.language_model import initial_params
     from scaar.lab.vocabulary import build_tokenizer
 
     shape = DecoderShape(
@@ -25,7 +26,8 @@ def decoder():
 @pytest.fixture(scope="session")
 def encoder():
     """Shape and random parameters, every one of them different from zero and one."""
-    from scaar.lab.training.cross_encoder import EncoderShape, initial_params
+    from scaar.lab.shapes import EncoderShape
+    from scaar.lab.training.cross_encoder import initial_params
     from scaar.lab.vocabulary import build_tokenizer
 
     shape = EncoderShape(

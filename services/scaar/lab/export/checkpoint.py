@@ -19,8 +19,7 @@ from scaar.lab.export.hugging_face import (
 )
 from scaar.lab.export.onnx_decoder import DecoderGraph
 from scaar.lab.export.onnx_encoder import encoder_graph
-from scaar.lab.training.cross_encoder import EncoderShape
-from scaar.lab.training.language_model import DecoderShape
+from scaar.lab.shapes import DecoderShape, EncoderShape
 
 REPORT = "training_report.json"
 ADVICE = "scaar.json"

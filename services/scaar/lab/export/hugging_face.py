@@ -12,8 +12,7 @@ import numpy as np
 import safetensors.numpy
 from tokenizers import Tokenizer
 
-from scaar.lab.training.cross_encoder import EncoderShape
-from scaar.lab.training.language_model import DecoderShape
+from scaar.lab.shapes import DecoderShape, EncoderShape
 from scaar.lab.vocabulary import BOS, BOS_ID, EOS, EOS_ID, PAD, PAD_ID, build_tokenizer
 
 Array = np.ndarray[Any, Any]

@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from scaar.lab.export.onnx_graph import BOOL, FLOAT, INT64, OnnxGraph
-from scaar.lab.training.language_model import DecoderShape
+from scaar.lab.shapes import DecoderShape
 
 BATCH, NEW, PAST, TOTAL = "batch_size", "sequence_length", "past_sequence_length", "total_length"
 HIDDEN_SCORE = -1e9

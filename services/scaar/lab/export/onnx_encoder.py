@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from scaar.lab.export.onnx_graph import BOOL, FLOAT, INT64, OnnxGraph
-from scaar.lab.training.cross_encoder import EncoderShape
+from scaar.lab.shapes import EncoderShape
 
 BATCH, TOKENS = "batch_size", "sequence_length"
 HIDDEN_SCORE = -1e9

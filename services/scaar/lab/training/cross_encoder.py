@@ -19,6 +19,7 @@ import numpy as np
 import optax
 from tokenizers import Encoding, Tokenizer
 
+from scaar.lab.shapes import EncoderShape
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.meaning_pairs import draw_meaning_pair
 from scaar.lab.training.pairs import Pair, draw_pair
@@ -26,20 +27,6 @@ from scaar.lab.training.relevance_pairs import draw_relevance_pair
 
 Params = dict[str, Any]
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderShape:
-    """The sizes of the encoder, named as in a Hugging Face ``config.json``."""
-
-    vocab_size: int
-    hidden_size: int = 64
-    num_hidden_layers: int = 2
-    num_attention_heads: int = 4
-    intermediate_size: int = 128
-    max_position_embeddings: int = 512
-    type_vocab_size: int = 2
-    layer_norm_eps: float = 1e-12
 
 
 @dataclass(frozen=True, slots=True)

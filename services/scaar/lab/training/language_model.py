@@ -19,6 +19,7 @@ import numpy as np
 import optax
 from tokenizers import Tokenizer
 
+from scaar.lab.shapes import DecoderShape
 from scaar.lab.training.checkpoints import Checkpoint
 from scaar.lab.training.packing import EncodedExercise, packed_rows
 from scaar.lab.training.recipes import DecoderTraining
@@ -28,29 +29,6 @@ Array = np.ndarray[Any, Any]
 
 _PARTS = 5
 """Number of parts in which the attention of a row is computed."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecoderShape:
-    """The sizes of the decoder, named as in a Hugging Face ``config.json``."""
-
-    vocab_size: int
-    hidden_size: int = 128
-    num_hidden_layers: int = 3
-    num_attention_heads: int = 4
-    intermediate_size: int = 256
-    rope_theta: float = 1e8
-    rms_norm_eps: float = 1e-6
-    max_position_embeddings: int = 8192
-
-    @property
-    def head_size(self) -> int:
-        return self.hidden_size // self.num_attention_heads
-
-    def frequencies(self) -> Array:
-        """Return the rotary frequencies, [head size / 2]."""
-        size = self.head_size
-        return np.asarray(self.rope_theta ** (-np.arange(0, size, 2) / size))
 
 
 def initial_params(shape: DecoderShape, seed: int) -> Params:

@@ -27,6 +27,7 @@ from scaar.lab.models import (
     LAB_RERANKER,
     model_folder,
 )
+from scaar.lab.shapes import DecoderShape, EncoderShape
 from scaar.lab.training import cross_encoder, language_model
 from scaar.lab.training.acceptance import measure_cross_encoder, measure_language_model
 from scaar.lab.training.checkpoints import Checkpoint
@@ -83,7 +84,7 @@ def train_language_model(folder: Path, training: DecoderTraining) -> None:
     continued = training if isinstance(training, ContinuedTraining) else None
     added = (continued.tags, continued.words) if continued else ((), ())
     tokenizer = build_tokenizer(forms=forms, tags=added[0], words=added[1])
-    shape = language_model.DecoderShape(tokenizer.get_vocab_size())
+    shape = DecoderShape(tokenizer.get_vocab_size())
     if continued:
         base = decoder_params((model_folder(continued.base) / WEIGHTS).read_bytes())
         params = language_model.extended_params(base, tokenizer, training.seed)
@@ -119,7 +120,7 @@ def train_cross_encoder(folder: Path, training: EncoderTraining) -> None:
     """Train a cross-encoder, and write its checkpoint, ONNX graph and report."""
     of_meaning = isinstance(training, MeaningTraining)
     tokenizer = build_meaning_tokenizer() if of_meaning else build_tokenizer(pairs=True)
-    shape = cross_encoder.EncoderShape(tokenizer.get_vocab_size())
+    shape = EncoderShape(tokenizer.get_vocab_size())
     log = TrainingLog(COMMAND, training.seed)
     params = cross_encoder.train(
         shape,
