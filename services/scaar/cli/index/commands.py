@@ -15,7 +15,7 @@ from scaar.cli.completion import complete_index
 from scaar.cli.index import dense_options as options
 from scaar.cli.index import document_options as documents
 from scaar.cli.index.build import build_from_file
-from scaar.cli.index.documents import build_from_documents
+from scaar.cli.index.documents import build_from_documents, ledger_of
 from scaar.cli.index.tables import (
     index_facts,
     index_record,
@@ -26,10 +26,11 @@ from scaar.cli.index.tables import (
 from scaar.cli.lab.commands import MAX_SEED
 from scaar.cli.output_file import write_passages
 from scaar.cli.tables import Format, facts_table, print_table
-from scaar.compose import EMBEDDED, LAB_SEED, open_indexes
+from scaar.compose import EMBEDDED, LAB_SEED, index_place, open_indexes, open_records
 from scaar.core.distributions import lab_required
 from scaar.core.errors import InvalidRequest, NotFound
 from scaar.core.plurals import counted
+from scaar.core.records import RecordFilter
 from scaar.core.types import (
     DenseSettings,
     IndexDescription,
@@ -306,17 +307,39 @@ def delete(
     requested = [*(passage_ids or ()), *(_lines_of(ids) if ids else ())]
     if not requested:
         raise InvalidRequest.of(
-            "ID", "is missing; give ids of passages, or a file of them with --ids"
+            "ID",
+            "is missing; give ids of passages, or a file of them with --ids; scaar index drop "
+            f"{name} deletes the index",
         )
     deleted = asyncio.run(_delete(name, requested, target))
     print(f"{name}: {deleted:,} of {counted(len(set(requested)), 'passage')} deleted")
 
 
 @app.command("drop")
-def drop(name: Name, target: RetrieverAddress = EMBEDDED) -> None:
-    """Delete an index, even a damaged one."""
+def drop(
+    name: Name,
+    records: Annotated[
+        bool,
+        typer.Option(
+            "--records",
+            help="Also delete the records of answers from this index, of this machine's database.",
+        ),
+    ] = False,
+    target: RetrieverAddress = EMBEDDED,
+) -> None:
+    """Delete an index, even a damaged one.
+
+    Which documents it was built from is forgotten too.
+    """
+    if records and target != EMBEDDED:
+        text = f"cannot be combined with --address; run scaar records delete --index {name}"
+        raise InvalidRequest.of("--records", text)
     asyncio.run(_drop(name, target))
-    print(f"{name}: dropped")
+    deleted = ""
+    if records:
+        count = asyncio.run(_delete_records(name))
+        deleted = f", {counted(count, 'record')} of answers deleted"
+    print(f"{name}: dropped{deleted}")
 
 
 def _check_one_source(sources: Mapping[str, bool]) -> None:
@@ -408,6 +431,16 @@ async def _delete(name: str, passage_ids: Sequence[str], target: str) -> int:
         return await indexes.delete_passages(name, passage_ids)
 
 
+async def _delete_records(name: str) -> int:
+    """Delete the records of answers from an index; there are none without a database."""
+    try:
+        async with open_records(EMBEDDED) as records:
+            return await records.delete_records(RecordFilter(index=name))
+    except NotFound:
+        return 0
+
+
 async def _drop(name: str, target: str) -> None:
     async with open_indexes(target) as indexes:
         await indexes.drop_index(name)
+    ledger_of(name, index_place(target)).delete()

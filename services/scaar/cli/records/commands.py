@@ -188,6 +188,7 @@ def delete(
         list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of records.")
     ] = None,
     tenant: of.Tenant = "",
+    index: of.Index = "",
     request_id: of.RequestId = "",
     since: of.Since = "",
     until: of.Until = "",
@@ -197,7 +198,9 @@ def delete(
 
     --tenant and --request-id answer a request for the deletion of data.
     """
-    chosen = RecordFilter(tenant=tenant, request_id=request_id, since=since, until=until)
+    chosen = RecordFilter(
+        tenant=tenant, index=index, request_id=request_id, since=since, until=until
+    )
     if bool(ids) is not chosen.is_empty:
         raise InvalidRequest.of("ID", "must be given, or one of the options, and not both")
     deleted = of.call_records(

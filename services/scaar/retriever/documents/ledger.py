@@ -76,6 +76,17 @@ class LedgerFile:
         except OSError as error:
             raise self._unavailable(error) from error
 
+    def delete(self) -> None:
+        """Forget which passages came from where.
+
+        Raises:
+            BackendUnavailable: the file cannot be deleted.
+        """
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unavailable(error) from error
+
     def _unavailable(self, error: OSError) -> BackendUnavailable:
         reason = error.strerror or str(error)
         return BackendUnavailable(f"the record {self.path} cannot be used: {reason}")

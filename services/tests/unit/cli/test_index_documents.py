@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,14 @@ from scaar.cli.index.commands import app
 from scaar.compose import open_indexes
 from scaar.core.errors import InvalidRequest
 from scaar.core.types import RetrievedPassage, RetrieveRequest
+from scaar.database.migration import open_checked_database
+from scaar.records.store.schema import SCHEMA
+from scaar.testing.answer_records import record_answers
+from scaar.testing.commands import run_scaar
+from scaar.testing.fakes import InMemoryRetriever
 from scaar.testing.processes import running_service
 from scaar.testing.word_encoder import write_word_encoder
+from tests.unit.core.scripted import UNSURE_OF_PARIS, asking, parts
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -183,3 +190,34 @@ def test_documents_that_cannot_be_read_are_tried_and_named_again(home: Path, fol
     (folder / "empty.md").write_text("")
     for _ in range(2):
         assert "empty.md is empty" in build("--from", folder).stderr
+
+
+def test_a_dropped_index_is_forgotten_and_can_be_built_from_another_folder(
+    home: Path, folder: Path, tmp_path: Path
+) -> None:
+    assert build("--from", folder).exit_code == 0
+    assert list((home / "documents").iterdir())
+    dropped = CliRunner().invoke(app, ["drop", "docs", "--records"], catch_exceptions=False)
+    assert dropped.stdout == "docs: dropped, 0 records of answers deleted\n"
+    assert not list((home / "documents").iterdir())
+    remote = ["drop", "docs", "--records", "--address", "localhost:1"]
+    with pytest.raises(InvalidRequest, match="run scaar records delete --index docs"):
+        CliRunner().invoke(app, remote, catch_exceptions=False)
+
+
+def test_the_records_of_a_dropped_index_are_deleted_and_those_of_others_stay(
+    home: Path, folder: Path
+) -> None:
+    async def record() -> None:
+        made = parts(UNSURE_OF_PARIS, retriever=InMemoryRetriever({"lab": [], "docs": []}))
+        home.mkdir(exist_ok=True)
+        async with open_checked_database(f"sqlite:///{home}/records.sqlite", SCHEMA) as database:
+            requests = [replace(asking("flare"), index=index) for index in ("docs", "docs", "lab")]
+            await record_answers(database, made.loop(), *requests)
+
+    asyncio.run(record())
+    assert build("--from", folder).exit_code == 0
+    dropped = CliRunner().invoke(app, ["drop", "docs", "--records"], catch_exceptions=False)
+    assert dropped.stdout == "docs: dropped, 2 records of answers deleted\n"
+    options = ("--address", "embedded")
+    assert run_scaar("records", "delete", "--index", "lab", *options).out == "1 record deleted\n"
