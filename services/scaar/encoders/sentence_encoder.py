@@ -32,7 +32,7 @@ Tokens = tuple[int, ...]
 """Ids of a text's tokens, with the model's special tokens."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class SentenceEncoder:
     """An open encoder. Thread-safe. Its methods block."""
 

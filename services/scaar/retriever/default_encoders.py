@@ -46,5 +46,5 @@ def open_encoder_in(folder: Path, *, threads: int) -> "SentenceEncoder":
         CapabilityMissing: the libraries of the encoder are not installed.
     """
     with library_required("the encoder", "dense"):
-        from scaar.encoders.sentence_encoder import SentenceEncoder
-    return SentenceEncoder.open(folder, threads=threads)
+        from scaar.encoders.shared import open_shared_encoder
+    return open_shared_encoder(folder, threads=threads)

@@ -24,7 +24,7 @@ from scaar.core.ports import IndexKeeper, Retriever
 from scaar.core.text import word_classes
 from scaar.extensions import ANSWERING, registries
 from scaar.orchestrator.settings import OrchestratorSettings
-from scaar.runtime.garbage_collection import exclude_present_objects, return_free_memory
+from scaar.runtime.garbage_collection import exclude_present_objects
 from scaar.runtime.identities import read_identities
 from scaar.runtime.logs import log_loop_error, logging_to
 from scaar.runtime.server import Servicer, open_server
@@ -88,7 +88,6 @@ async def open_in_one_process(plan: UpPlan, note: Note) -> AsyncIterator[Running
         await _open_http(plan, stack)
         late.cancel()
         exclude_present_objects()
-        return_free_memory()
         yield services
 
 
@@ -156,8 +155,13 @@ class _LocalIndexes:
 @asynccontextmanager
 async def _open_local_indexes(breakers: Breakers) -> AsyncIterator[_LocalIndexes]:
     from scaar.retriever.settings import RetrieverSettings
+    from scaar.scorer.settings import ScorerSettings
 
     settings = RetrieverSettings.read()
+    if "encoder_threads" not in settings.model_fields_set:
+        # With as many threads, indexes and scorer share an encoder.
+        threads = ScorerSettings.read().threads
+        settings = settings.model_copy(update={"encoder_threads": threads})
     with sources_named(RetrieverSettings, {}):
         opening = compose.open_embedded_indexes(settings, breakers=breakers)
         async with opening as indexes:

@@ -15,6 +15,7 @@ from scaar.cli.serve.up_plan import OpenServices, UpPlan
 from scaar.cli.serve.up_records import records_notice
 from scaar.cli.tables import Column, Table, show_table
 from scaar.orchestrator.settings import OrchestratorSettings
+from scaar.runtime.garbage_collection import return_free_memory
 
 
 async def run_services(
@@ -59,6 +60,7 @@ async def _serve(
         if documents is not None:
             indexes = await stack.enter_async_context(services.open_indexes())
             await stack.enter_async_context(documents.kept_current(indexes))
+        return_free_memory()
         file.write(is_open=plan.is_open)
         _show(plan, documents, console)
         await services.failure()

@@ -8,6 +8,7 @@ import numpy as np
 
 from scaar.encoders.pair_reader import Array
 from scaar.encoders.sentence_encoder import SentenceEncoder, Tokens
+from scaar.encoders.shared import open_shared_encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +75,4 @@ def open_bi_encoder(folder: Path, *, threads: int) -> BiEncoder:
         NotFound: the folder, or a required file, is missing.
         DataCorrupt: a file is damaged, or the model is not a supported sentence encoder.
     """
-    return BiEncoder(SentenceEncoder.open(folder, threads=threads))
+    return BiEncoder(open_shared_encoder(folder, threads=threads))
