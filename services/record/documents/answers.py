@@ -1,9 +1,10 @@
 """Answers of a model to questions about documents, under several policies.
 
-``python -m record.documents.answers QUESTIONS ... --out FILE [--settings NAME ...]`` asks with the
-settings ``SCAAR_*`` of the environment, and prints a table of every answer in FILE. QUESTIONS are
-JSON lines as in ``questions.jsonl``: the index of a question is its ``folder``, after ``--prefix``.
-FILE has a line for each answer. A run that was interrupted continues with what has none.
+``python -m record.documents.answers QUESTIONS ... --out FILE [--settings NAME ...]`` embeds the
+parts that the variables ``SCAAR_*`` select, asks, and prints a table of the answers in FILE.
+QUESTIONS are JSON lines as in ``questions.jsonl``: the index of a question is its ``folder``, after
+``--prefix``. FILE has a line for each answer. A run that was interrupted continues with what has
+none.
 
 A question with answers is right if the text has one of them as whole words. One without is refused
 if the answer says so (``abstained``).

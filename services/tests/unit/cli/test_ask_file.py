@@ -149,23 +149,24 @@ def test_answers_of_earlier_versions_are_kept(tmp_path: Path, line: dict[str, An
 
 GERMAN = Filter("lang", ("en", "de"))
 AS_STORED = [{"field": "lang", "values": ["de", "en"]}]
-STORED = {"index": "lab", "filters": AS_STORED, "on_failure": "fail", "answer_form": "short"}
+STORED = {"index": "handbook", "filters": AS_STORED, "on_failure": "fail", "answer_form": "short"}
 
 
 @pytest.mark.parametrize(
     ("more", "difference"),
     [
         (
-            {"index": "mine", "filters": (GERMAN,)},
-            "index is lab in the stored answer and mine now",
+            {"index": "mine"},
+            "index is handbook in the stored answer and mine now",
         ),
-        ({}, f"filters is {AS_STORED} in the stored answer and not set now"),
+        ({"index": ""}, "index is handbook in the stored answer and not set now"),
+        ({"filters": ()}, f"filters is {AS_STORED} in the stored answer and not set now"),
         (
-            {"filters": (GERMAN,), "on_failure": OnFailure.ACCEPT_DRAFT},
+            {"on_failure": OnFailure.ACCEPT_DRAFT},
             "on_failure is fail in the stored answer and accept_draft now",
         ),
         (
-            {"filters": (GERMAN,), "answer": AnswerForm.TEXT},
+            {"answer": AnswerForm.TEXT},
             "answer_form is short in the stored answer and text now",
         ),
     ],
@@ -174,21 +175,23 @@ STORED = {"index": "lab", "filters": AS_STORED, "on_failure": "fail", "answer_fo
 def test_answers_to_another_request_are_rejected(
     tmp_path: Path, outcome: dict[str, Any], more: dict[str, Any], difference: str
 ) -> None:
+    line = {"id": "1", "question": "Who?", **STORED, **outcome}
     with pytest.raises(InvalidRequest) as rejected:
-        asked_again(tmp_path, {"id": "1", "question": "Who?", **STORED, **outcome}, **more)
+        asked_again(tmp_path, line, **{"index": "handbook", "filters": (GERMAN,), **more})
     text = f"line 1: has the answer to another request: {difference}; name another file"
     assert str(rejected.value).endswith(text)
 
 
 def test_answers_to_the_same_request_are_kept(tmp_path: Path) -> None:
     stored = {"id": "1", "question": "Who?", **STORED, "answer": "Ada"}
-    asked_again(tmp_path, stored, filters=(GERMAN,), budget=BudgetLimits(timeout_s=9.0))
+    budget = BudgetLimits(timeout_s=9.0)
+    asked_again(tmp_path, stored, index="handbook", filters=(GERMAN,), budget=budget)
 
 
 def test_a_stored_answer_has_its_request(tmp_path: Path) -> None:
     questions, out = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
     questions.write_text('{"question": "Who?"}\n')
-    template = AnswerRequest("?", filters=(GERMAN,))
+    template = AnswerRequest("?", index="handbook", filters=(GERMAN,))
     assert ask_file(template, questions, out, concurrency=1, target="dns:///127.0.0.1:1") == 1
     stored = json.loads(out.read_text())
     assert {name: stored[name] for name in STORED} == STORED
