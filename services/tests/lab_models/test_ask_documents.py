@@ -28,7 +28,7 @@ def ask(folder: Path, *options: str) -> Ran:
 
 def test_a_folder_is_indexed_and_the_answer_names_the_file(folder: Path) -> None:
     for files in ("1 document read, 1 added", "1 document, unchanged"):
-        ran = ask(folder, "--policy", "single_round")
+        ran = ask(folder)
         assert ran.status == 0, ran.err
         assert "Borric Torford" in ran.out
         assert "  sources  fountain.md › The Haunted Fountain\n" in ran.out
@@ -54,7 +54,15 @@ def test_a_policy_without_its_scorer_says_what_to_install(
 ) -> None:
     remove_english(monkeypatch)
     monkeypatch.delenv("SCAAR_GENERATOR_MODEL")
-    ran = ask(folder)
+    ran = ask(folder, "--policy", "scaar")
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.startswith("scaar: policy scaar: contributions need a scorer")
     assert "install scaar-english" in ran.err
+
+
+def test_one_search_answers_where_no_setting_names_a_policy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ask(folder, "--json").records[0]["provenance"]["policy"]["name"] == "single_round"
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_DEFAULT_POLICY", "no_retrieval")
+    assert ask(folder, "--json").records[0]["provenance"]["policy"]["name"] == "no_retrieval"

@@ -27,6 +27,7 @@ from scaar.cli.completion import (
     complete_setting,
     complete_trigger,
 )
+from scaar.cli.documents_policy import documents_policy_settings
 from scaar.cli.environment import settings_in_environment
 from scaar.cli.models import choice as of_models
 from scaar.cli.running_up import choose_orchestrator
@@ -61,8 +62,8 @@ def ask(
         typer.Option(
             metavar="NAME",
             help=f"Retrieval policy: {', '.join(PRESETS.built_in)}, of an installed package, or a "
-            "tuned policy of the orchestrator. Default: the orchestrator's default policy, scaar "
-            "unless it is set.",
+            "tuned policy of the orchestrator. Default: the orchestrator's default policy; unless "
+            "it is set, scaar, and single_round with --documents.",
             autocompletion=complete_policy,
         ),
     ] = None,
@@ -189,6 +190,9 @@ def ask(
     if documents is not None and choice is None and target == EMBEDDED:
         choice = of_models.choose_model(None)
         context.with_resource(settings_in_environment(choice.settings))
+
+    if documents is not None and target == EMBEDDED:
+        context.with_resource(settings_in_environment(documents_policy_settings()))
 
     def prepared(request: AnswerRequest) -> AnswerRequest:
         """Have model and documents at hand for a valid request, and return it for their index."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from scaar.cli.documents_policy import documents_policy_settings
 from scaar.cli.environment import settings_in_environment
 from scaar.cli.models import choice as of_models
 from scaar.cli.running_up import run_file
@@ -97,6 +98,8 @@ def up(
     with ExitStack() as stack:
         stack.enter_context(of_documents.settings_of(model_url, indexed))
         choice = None
+        if documents is not None:
+            stack.enter_context(settings_in_environment(documents_policy_settings()))
         if documents is not None or model is not None:
             choice = of_models.choose_model(model)
             stack.enter_context(settings_in_environment(choice.settings))
