@@ -9,7 +9,7 @@ import pytest
 from . import http_client
 from .access import Access
 from .client import answer, request
-from .http_client import CHAT, chat, send
+from .http_client import CHAT, chat, policy_model, send
 from .needs import Need, needs
 from .ours.installation import GATEWAY, Installation
 
@@ -38,7 +38,9 @@ async def test_a_chat_is_answered_as_by_grpc(
     access: Access, channel: grpc.aio.Channel, policy: str
 ) -> None:
     expected = await answer(channel, request(access, policy))
-    response = await asyncio.to_thread(send, access, CHAT, chat(access, policy))
+    # A policy that does not retrieve exists without an index only.
+    named = {"model": policy_model(policy)} if policy == "no_retrieval" else {}
+    response = await asyncio.to_thread(send, access, CHAT, chat(access, policy, **named))
     assert response.status == HTTPStatus.OK, response.text
     found = response.json()
     (choice,) = found["choices"]
