@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from scaar.cli.notes import print_notes
 from scaar.cli.serve.services import ServiceName, default_address
 from scaar.cli.settings import settings_class
 from scaar.compose import EMBEDDED, scaar_home
@@ -151,17 +151,19 @@ def choose_orchestrator() -> str:
     if running is None:
         return EMBEDDED
     if not (target := running.target_of(ServiceName.ORCHESTRATOR)):
-        _say(f"scaar up, process {running.pid}, is not ready or asks for an identity: not used")
+        print_notes(
+            f"scaar up, process {running.pid}, is not ready or asks for an identity: not used"
+        )
         return EMBEDDED
     if differing := running.differing_settings():
-        _say(f"scaar up at {running.orchestrator} is not used: it has another {differing[0]}")
+        print_notes(
+            f"scaar up at {running.orchestrator} is not used: it has another {differing[0]}"
+        )
         return EMBEDDED
-    _say(f"using scaar up at {running.orchestrator} (--address embedded: this process alone)")
+    print_notes(
+        f"using scaar up at {running.orchestrator} (--address embedded: this process alone)"
+    )
     return target
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _locked(lock: IO[str]) -> bool:
