@@ -45,7 +45,9 @@ class ScorerSettings(ServiceSettings):
     max_batch_pairs: int = Field(default=32, ge=1, le=4096)
     """Maximum number of text pairs in one batch, and in one request to Triton. A larger batch needs
     more memory: 4 h t^2 bytes per pair, for a model with h attention heads and t tokens in the
-    longest pair. On a CPU, larger batches increase latency and hardly increase throughput."""
+    longest pair; so an ``onnx`` or ``bi_encoder`` batch of pairs of 256 or 512 tokens has at most a
+    half or a quarter as many. On a CPU, larger batches increase latency and hardly increase
+    throughput."""
 
     padding: Literal["longest", "bucket"] = "longest"
     """Length to which the pairs of a batch are padded: that of the ``longest`` pair, or of their

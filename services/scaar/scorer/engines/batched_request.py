@@ -8,6 +8,8 @@ from typing import Generic, Protocol, TypeVar
 
 BUCKETS = (64, 128, 256, 512)
 """Lengths in tokens. Pairs share a batch if the same bucket is the first that fits them."""
+FULL_BATCH_TOKENS = 128
+"""Longest pairs of which a batch holds the maximum number. Of longer ones it holds fewer."""
 
 
 class Pair(Hashable, Sized, Protocol):
@@ -33,6 +35,10 @@ class BatchLimits:
         """Return the first bucket that fits the pair, at most the model's maximum."""
         fitting = (bucket for bucket in BUCKETS if len(pair) <= bucket)
         return min(next(fitting, self.pair_tokens), self.pair_tokens)
+
+    def pairs_of(self, bucket: int) -> int:
+        """Return the maximum number of pairs in a batch of the bucket, which bounds its memory."""
+        return max(1, self.batch_pairs * FULL_BATCH_TOKENS // max(bucket, FULL_BATCH_TOKENS))
 
 
 class BatchedRequest(Generic[P]):

@@ -103,7 +103,8 @@ class Batcher(Generic[P]):
 
     def _next_batch(self) -> tuple[int, dict[P, _Places[P]]]:
         """Return the next batch, of the first request's bucket, with the places of each result."""
-        max_pairs, bucket = self.limits.batch_pairs, self._queue[0].first_bucket()
+        bucket = self._queue[0].first_bucket()
+        max_pairs = self.limits.pairs_of(bucket)
         batch: defaultdict[P, _Places[P]] = defaultdict(list)
         contributors: dict[BatchedRequest[P], None] = {}
         while len(batch) < max_pairs and (

@@ -98,6 +98,11 @@ async def test_pairs_that_arrive_during_a_batch_form_the_next_one():
     assert [await each for each in requested] == [answer("a"), answer("b", "c"), answer("d")]
 
 
+def test_a_batch_of_longer_pairs_holds_fewer():
+    limits = BatchLimits(pair_tokens=514, batch_pairs=32, queued_pairs=1000)
+    assert [limits.pairs_of(bucket) for bucket in (64, 128, 256, 512, 514)] == [32, 32, 16, 8, 7]
+
+
 async def test_only_pairs_of_one_bucket_share_a_batch():
     model = Model()
     lengths = (1, 64, 65, 128, 129, 256, 257, 300)
@@ -105,7 +110,7 @@ async def test_only_pairs_of_one_bucket_share_a_batch():
     requested = await model.start(*("x" * length for length in lengths))
     await model.finish()
     found = [(bucket, [len(pair) for pair in pairs]) for bucket, pairs in model.batches[1:]]
-    assert found == [(64, [1, 64]), (128, [65, 128]), (256, [129, 256]), (300, [257, 300])]
+    assert found == [(64, [1, 64]), (128, [65, 128]), (256, [129, 256]), (300, [257]), (300, [300])]
     assert await requested == answer(*("x" * length for length in lengths))
     assert await first == answer("first")
 
@@ -293,7 +298,7 @@ def test_any_interleaving_gives_each_request_its_own_result_within_the_limits(
                 assert "error" not in pairs
         assert model.batcher.queued_pairs == 0
         for bucket, pairs in model.batches:
-            assert 1 <= len(pairs) <= batch_pairs
+            assert 1 <= len(pairs) <= limits.pairs_of(bucket)
             assert len(set(pairs)) == len(pairs)
             assert {limits.bucket_of(pair) for pair in pairs} == {bucket}
 
