@@ -1,14 +1,7 @@
 """The sources of an answer: the documents of the passages that its sentences were written from."""
 
-from scaar.core.types import (
-    HEADING_SEPARATOR,
-    AnswerEvent,
-    PassagesRetrieved,
-    RetrievedPassage,
-    SentenceAccepted,
-)
-
-_BETWEEN = " › "
+from scaar.core.text.passage_source import source_text
+from scaar.core.types import AnswerEvent, PassagesRetrieved, RetrievedPassage, SentenceAccepted
 
 
 class AnswerSources:
@@ -29,13 +22,3 @@ class AnswerSources:
         """Return each source once, in the order in which the answer used them."""
         passages = (self._passages[used] for used in self._used if used in self._passages)
         return list(dict.fromkeys(filter(None, map(source_text, passages))))
-
-
-def source_text(passage: RetrievedPassage) -> str:
-    """Return file, headings and page of a passage; empty for one that is of no document."""
-    fields = {field.name: field.values[0] for field in passage.metadata if field.values}
-    if not (source := fields.get("source")):
-        return ""
-    headings = fields["section"].split(HEADING_SEPARATOR) if "section" in fields else []
-    place = _BETWEEN.join((source, *headings))
-    return f"{place}, page {fields['page']}" if "page" in fields else place

@@ -13,6 +13,7 @@ from rich.text import Text
 from scaar.cli.ask.sources import AnswerSources
 from scaar.core.plurals import counted
 from scaar.core.queries import FORMULATIONS
+from scaar.core.text.decimals import decimals_apart
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     Abstention,
@@ -171,7 +172,7 @@ class TracePrinter:
             self._drafting = -1
 
     def _gate(self, event: GateJudged) -> None:
-        probability, threshold = _apart(event.probability, event.threshold)
+        probability, threshold = decimals_apart(event.probability, event.threshold)
         relation = "is at least the" if event.passed else "is below the"
         features = ", ".join(
             f"{name.replace('_', ' ')} {value:.2g}" for name, value in event.features.items()
@@ -233,7 +234,7 @@ class TracePrinter:
         )
 
     def _weighed(self, event: RetrievalWeighed) -> None:
-        probability, threshold = _apart(event.probability, event.threshold)
+        probability, threshold = decimals_apart(event.probability, event.threshold)
         above = event.probability > event.threshold
         relation = "above the" if above else "not above the"
         reason = f"probability of retrieving {probability}, {relation} threshold {threshold}"
@@ -301,7 +302,7 @@ class TracePrinter:
 def _abstention_text(abstained: Abstention) -> str:
     if abstained.reason is AbstentionReason.NOT_IN_DOCUMENTS:
         return "not in the documents"
-    p_correct, limit = _apart(abstained.p_correct, abstained.limit)
+    p_correct, limit = decimals_apart(abstained.p_correct, abstained.limit)
     return f"P(correct) {p_correct} is below {limit}"
 
 
@@ -412,7 +413,7 @@ def _reason(word: JudgedWord) -> str:
     """Explain why the word triggered retrieval."""
     if word.value is None:
         return _comparison(word)
-    value, threshold = _apart(word.value, word.threshold)
+    value, threshold = decimals_apart(word.value, word.threshold)
     if not word.uncertain:
         return f"weighs most in a sentence of {value}, above its threshold {threshold}"
     parts = []
@@ -429,18 +430,9 @@ def _comparison(word: JudgedWord) -> str:
         return "has no known probability, which counts as 0"
     if word.capped and word.threshold >= 1:
         return f"has probability {word.probability:.2f}, but its threshold was raised beyond 1"
-    probability, threshold = _apart(word.probability, word.threshold)
+    probability, threshold = decimals_apart(word.probability, word.threshold)
     capped = ", the cap" if word.capped else ""
     return f"has probability {probability}, below its threshold {threshold}{capped}"
-
-
-def _apart(one: float, other: float) -> tuple[str, str]:
-    """Return two numbers with enough decimals to differ."""
-    for decimals in (2, 4, 6):
-        texts = f"{one:.{decimals}f}", f"{other:.{decimals}f}"
-        if texts[0] != texts[1]:
-            break
-    return texts
 
 
 def _word_rows(

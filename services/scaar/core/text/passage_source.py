@@ -1,0 +1,15 @@
+"""The place of a passage in the documents, as a text for a reader."""
+
+from scaar.core.types import HEADING_SEPARATOR, Passage, RetrievedPassage
+
+_BETWEEN = " › "
+
+
+def source_text(passage: Passage | RetrievedPassage) -> str:
+    """Return file, headings and page of a passage; empty for one that is of no document."""
+    fields = {field.name: field.values[0] for field in passage.metadata if field.values}
+    if not (source := fields.get("source")):
+        return ""
+    headings = fields["section"].split(HEADING_SEPARATOR) if "section" in fields else []
+    place = _BETWEEN.join((source, *headings))
+    return f"{place}, page {fields['page']}" if "page" in fields else place
