@@ -19,7 +19,7 @@ from scaar.compose.databases import (
     evaluator_database,
     records_database,
 )
-from scaar.compose.defaults import default_index_name, missing_scorer
+from scaar.compose.defaults import can_index_vectors, default_index_name, missing_scorer
 from scaar.compose.evaluators import (
     FOLDER,
     check_folder_target,
@@ -72,6 +72,7 @@ __all__ = [
     "build_catalog",
     "build_loop",
     "build_model_store",
+    "can_index_vectors",
     "check_folder_target",
     "check_scorer",
     "default_index_name",

@@ -1,12 +1,18 @@
 """The models that a process uses where no setting names another one, from providers of defaults."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaar.compose.models import resolve_model
 from scaar.core.defaults import DEFAULTS
-from scaar.core.defaults.text_kinds import default_scorer, kind_of_profile
+from scaar.core.defaults.text_kinds import (
+    default_encoder,
+    default_scorer,
+    kind_of_name,
+    kind_of_profile,
+)
 from scaar.core.errors import CapabilityMissing
 from scaar.core.types import ScorerDescription, ScoreRequest
 from scaar.model_store.catalogue import DEFAULT_MODEL
@@ -15,6 +21,8 @@ from scaar.orchestrator.settings import OrchestratorSettings
 if TYPE_CHECKING:
     from scaar.generator.settings import GeneratorSettings
     from scaar.scorer.settings import ScorerSettings
+
+_LIBRARIES_OF_VECTORS = ("faiss", "onnxruntime", "tokenizers")
 
 
 def default_index_name(settings: OrchestratorSettings) -> str:
@@ -95,6 +103,18 @@ def missing_scorer() -> CapabilityMissing | None:
     except CapabilityMissing as error:
         return error
     return None
+
+
+def can_index_vectors(index: str) -> bool:
+    """Return whether the embedded retriever has an encoder and libraries for vectors of an index.
+
+    Raises:
+        InvalidRequest: a setting of the retriever is invalid.
+    """
+    from scaar.retriever.settings import RetrieverSettings
+
+    encoder = RetrieverSettings.read().encoder or default_encoder(kind_of_name(index))
+    return encoder is not None and all(map(find_spec, _LIBRARIES_OF_VECTORS))
 
 
 def _known(settings: "ScorerSettings") -> str:

@@ -29,6 +29,7 @@ from scaar.cli.completion import (
 )
 from scaar.cli.documents_policy import documents_policy_settings
 from scaar.cli.environment import settings_in_environment
+from scaar.cli.index.folder_index import Hybrid
 from scaar.cli.models import choice as of_models
 from scaar.cli.running_up import choose_orchestrator
 from scaar.cli.unknown_variables import warn_of_unknown_variables
@@ -97,6 +98,7 @@ def ask(
         ),
     ] = None,
     documents: of_documents.Documents = None,
+    hybrid: Hybrid = None,
     model: of_models.Model = None,
     yes: of_models.Yes = False,
     offline: of_models.Offline = False,
@@ -178,8 +180,12 @@ def ask(
     if index is not None:
         # On the wire, an empty name is the default index.
         check_index_name(index)
-    of_documents.check_options(address, documents=documents, model=model, yes=yes, offline=offline)
-    asked = None if documents is None else of_documents.AskedDocuments(documents, index)
+    of_documents.check_options(
+        address, documents=documents, hybrid=hybrid, model=model, yes=yes, offline=offline
+    )
+    asked = None
+    if documents is not None:
+        asked = of_documents.AskedDocuments(documents, index, hybrid=hybrid)
     choice = None
     if model is not None:
         choice = of_models.choose_model(model)

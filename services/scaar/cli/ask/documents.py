@@ -7,7 +7,7 @@ import typer
 
 from scaar.cli.index.document_options import DocumentOptions
 from scaar.cli.index.documents import DocumentIndex
-from scaar.cli.index.folder_index import folder_index_name
+from scaar.cli.index.folder_index import folder_index_name, folder_vectors
 from scaar.cli.notes import print_notes
 from scaar.compose import index_place, missing_scorer, open_indexes
 from scaar.compose.targets import EMBEDDED
@@ -30,14 +30,15 @@ Documents = Annotated[
 class AskedDocuments:
     """A folder of documents, and the name of its index if one is given."""
 
-    def __init__(self, folder: Path, name: str | None) -> None:
-        """Check the folder.
+    def __init__(self, folder: Path, name: str | None, *, hybrid: bool | None = None) -> None:
+        """Check the folder. ``hybrid``: :func:`~scaar.cli.index.folder_index.folder_vectors`.
 
         Raises:
             InvalidRequest: the folder does not exist.
         """
         self._roots = check_roots([folder], option="--documents")
         self._name = name
+        self._hybrid = hybrid
 
     async def index(self) -> str:
         """Bring the index of the folder up to date, and return its name.
@@ -51,7 +52,8 @@ class AskedDocuments:
             name = self._name or await folder_index_name(self._roots[0], indexes, place)
             options = DocumentOptions(self._roots)
             documents = DocumentIndex(name, options, indexes, place, on_refreshed=print_notes)
-            await documents.refresh()
+            dense = await folder_vectors(name, indexes, target, hybrid=self._hybrid)
+            await documents.refresh(dense=dense)
         return name
 
 
@@ -68,7 +70,13 @@ def check_scorer_installed(policy: PolicyRequest) -> None:
 
 
 def check_options(
-    address: str | None, *, documents: Path | None, model: str | None, yes: bool, offline: bool
+    address: str | None,
+    *,
+    documents: Path | None,
+    hybrid: bool | None,
+    model: str | None,
+    yes: bool,
+    offline: bool,
 ) -> None:
     """Check the options of a model and of documents, which a running orchestrator has its own of.
 
@@ -79,6 +87,8 @@ def check_options(
     for option, is_given in given.items():
         if is_given and address not in (None, EMBEDDED):
             raise InvalidRequest.of(option, "cannot be combined with --address")
+    if hybrid is not None and documents is None:
+        raise InvalidRequest.of("--hybrid" if hybrid else "--words", "requires --documents")
     for option, is_given in (("--yes", yes), ("--offline", offline)):
         if is_given and not any(given.values()):
             raise InvalidRequest.of(option, "requires --documents or --model")

@@ -77,7 +77,10 @@ class DocumentIndex:
         read = await self._read()
         self._report_files(read)
         if not (read.errors and self._options.strict):
-            with Console(stderr=True).status(f"indexing {escape(self.name)}"):
+            content = "words and vectors" if dense is not None else "changes"
+            count = counted(sum(map(len, read.passages.values())), "passage")
+            status = f"indexing {escape(self.name)}: {content} of {count}"
+            with Console(stderr=True).status(status):
                 result = await refresh_index(
                     self._indexes,
                     self.name,

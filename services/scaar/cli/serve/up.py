@@ -8,6 +8,7 @@ import typer
 
 from scaar.cli.documents_policy import documents_policy_settings
 from scaar.cli.environment import settings_in_environment
+from scaar.cli.index.folder_index import Hybrid
 from scaar.cli.models import choice as of_models
 from scaar.cli.running_up import run_file
 from scaar.cli.serve import up_documents as of_documents
@@ -75,7 +76,7 @@ def up(
     documents: of_documents.Documents = None,
     index: of_documents.Index = None,
     url_prefix: of_documents.UrlPrefix = None,
-    hybrid: of_documents.Hybrid = False,
+    hybrid: Hybrid = None,
     model: of_models.Model = None,
     yes: of_models.Yes = False,
     offline: of_models.Offline = False,

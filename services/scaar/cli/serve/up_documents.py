@@ -11,11 +11,10 @@ import typer
 from scaar.cli.environment import settings_in_environment
 from scaar.cli.index.document_options import WATCH_EVERY_S, DocumentOptions
 from scaar.cli.index.documents import DocumentIndex
-from scaar.cli.index.folder_index import read_folder_index_name
-from scaar.compose import index_place
+from scaar.cli.index.folder_index import folder_vectors, read_folder_index_name
+from scaar.compose import EMBEDDED, index_place
 from scaar.core.errors import InvalidRequest
 from scaar.core.ports import IndexKeeper
-from scaar.core.types import DenseSettings, VectorMetric
 from scaar.core.validation import check_index_name
 from scaar.retriever.documents.files import check_roots
 from scaar.retriever.documents.urls import check_prefix
@@ -46,14 +45,6 @@ Index = Annotated[
         "documents has this name.",
     ),
 ]
-Hybrid = Annotated[
-    bool,
-    typer.Option(
-        "--hybrid",
-        help="With --documents: index words and vectors, for searches by either and by both. An "
-        "index with vectors keeps them without this option.",
-    ),
-]
 UrlPrefix = Annotated[
     str | None,
     typer.Option(
@@ -65,13 +56,11 @@ UrlPrefix = Annotated[
 class UpDocuments:
     """The index of a folder of documents, built and kept up to date while the services run."""
 
-    def __init__(
-        self, name: str, options: DocumentOptions, *, dense: DenseSettings | None = None
-    ) -> None:
-        """``dense`` are the settings of an index with vectors; None for one of words."""
+    def __init__(self, name: str, options: DocumentOptions, *, hybrid: bool | None = None) -> None:
+        """``hybrid``: see :func:`~scaar.cli.index.folder_index.folder_vectors`."""
         self.name = name
         self._options = options
-        self._dense = dense
+        self._hybrid = hybrid
 
     @asynccontextmanager
     async def kept_current(self, indexes: IndexKeeper) -> AsyncIterator[None]:
@@ -79,7 +68,8 @@ class UpDocuments:
         # The port of the services may change, their indexes are those of the settings.
         documents = DocumentIndex(self.name, self._options, indexes, index_place())
         seen = await documents.state()
-        await documents.refresh(dense=self._dense)
+        dense = await folder_vectors(self.name, indexes, EMBEDDED, hybrid=self._hybrid)
+        await documents.refresh(dense=dense)
         watching = asyncio.create_task(documents.watch(every_s=WATCH_EVERY_S, seen=seen))
         try:
             yield
@@ -89,7 +79,7 @@ class UpDocuments:
 
 
 def up_documents(
-    folder: Path | None, *, index: str | None, url_prefix: str | None, hybrid: bool = False
+    folder: Path | None, *, index: str | None, url_prefix: str | None, hybrid: bool | None = None
 ) -> UpDocuments | None:
     """Return the documents of the options; None without ``--documents``.
 
@@ -97,7 +87,8 @@ def up_documents(
         InvalidRequest: an option is invalid, or requires ``--documents``.
     """
     if folder is None:
-        options = {"--index": index, "--url-prefix": url_prefix, "--hybrid": hybrid or None}
+        of_index = "--hybrid" if hybrid else "--words"
+        options = {"--index": index, "--url-prefix": url_prefix, of_index: hybrid}
         for option, given in options.items():
             if given is not None:
                 raise InvalidRequest.of(option, "requires --documents")
@@ -107,8 +98,7 @@ def up_documents(
         check_index_name(index, field="--index")
     name = index or read_folder_index_name(roots[0])
     prefix = check_prefix(url_prefix) if url_prefix is not None else ""
-    dense = DenseSettings(VectorMetric.INNER_PRODUCT, words=True) if hybrid else None
-    return UpDocuments(name, DocumentOptions(roots, url_prefix=prefix), dense=dense)
+    return UpDocuments(name, DocumentOptions(roots, url_prefix=prefix), hybrid=hybrid)
 
 
 @contextmanager

@@ -1,8 +1,11 @@
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from scaar.cli.ask.documents import AskedDocuments
 from scaar.cli.index.folder_index import plain_name, read_folder_index_name
+from scaar.compose import open_indexes
 from scaar.testing.commands import run_scaar
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -51,3 +54,40 @@ def test_every_folder_has_a_valid_name() -> None:
     assert plain_name(Path("/home/a/文书")) == plain_name(Path("/")) == "documents"
     assert plain_name(Path("/home/a/lab")) == "lab-documents"
     assert len(plain_name(Path("/home/" + "a" * 200))) < 64
+
+
+def modes_of(name: str) -> tuple[bool, bool]:
+    """Return whether an index has words, and whether it has vectors."""
+
+    async def described() -> tuple[bool, bool]:
+        async with open_indexes() as indexes:
+            index = await indexes.describe_index(name)
+            return index.dense is None or index.dense.settings.words, index.dense is not None
+
+    return asyncio.run(described())
+
+
+@pytest.mark.parametrize(
+    ("hybrid", "modes"), [(None, (True, True)), (True, (True, True)), (False, (True, False))]
+)
+def test_a_new_index_of_a_folder_has_vectors_with_an_encoder_unless_it_is_to_have_words(
+    folders: tuple[Path, Path],
+    sentence_encoder_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    hybrid: bool | None,
+    modes: tuple[bool, bool],
+) -> None:
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", str(sentence_encoder_folder))
+    name = asyncio.run(AskedDocuments(folders[0], None, hybrid=hybrid).index())
+    assert modes_of(name) == modes
+
+
+def test_an_index_of_a_folder_keeps_its_words_when_an_encoder_is_added(
+    folders: tuple[Path, Path], sentence_encoder_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = AskedDocuments(folders[0], None)
+    name = asyncio.run(documents.index())
+    monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", str(sentence_encoder_folder))
+    (folders[0] / "travel.md").write_text("# Travel\n\nA day abroad is 50 euros.")
+    assert asyncio.run(documents.index()) == name
+    assert modes_of(name) == (True, False)

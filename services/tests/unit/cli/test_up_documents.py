@@ -41,6 +41,8 @@ def test_invalid_options_are_refused(folder: Path, tmp_path: Path) -> None:
         up_documents(None, index=None, url_prefix="https://a.example")
     with pytest.raises(InvalidRequest, match="--hybrid: requires --documents"):
         up_documents(None, index=None, url_prefix=None, hybrid=True)
+    with pytest.raises(InvalidRequest, match="--words: requires --documents"):
+        up_documents(None, index=None, url_prefix=None, hybrid=False)
     with pytest.raises(InvalidRequest, match="--documents: .*none does not exist"):
         up_documents(tmp_path / "none", index=None, url_prefix=None)
     with pytest.raises(InvalidRequest, match="--index: "):
