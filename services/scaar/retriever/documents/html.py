@@ -73,7 +73,7 @@ def _add(builder: DocumentBuilder, root: "LexborNode") -> None:
     for node, enters in _walk(root):
         tag = node.tag or ""
         if tag == "-text":
-            if enters:
+            if enters and not (level and _is_link_mark(node)):
                 pieces.append(node.text_content or "")
         elif tag == "br":
             pieces.append("\n")
@@ -90,6 +90,12 @@ def _add(builder: DocumentBuilder, root: "LexborNode") -> None:
         elif tag not in _INLINE and not level:
             flush()
     flush()
+
+
+def _is_link_mark(node: "LexborNode") -> bool:
+    """Return whether a text of a heading is the mark of the link to the heading, such as ¶."""
+    linked = node.parent is not None and node.parent.tag == "a"
+    return linked and not any(map(str.isalnum, node.text_content or ""))
 
 
 def _walk(root: "LexborNode") -> Iterator[tuple["LexborNode", bool]]:

@@ -68,6 +68,15 @@ def test_html_has_the_text_of_its_main_part() -> None:
     ]
 
 
+def test_headings_of_html_are_without_the_marks_of_their_links() -> None:
+    found = read(
+        ".html",
+        """<h1><a href="/c#">C#</a> and §5 <a class="headerlink" href="#c">\u00b6</a></h1>
+        <h2><a href="#old">§</a> Old</h2><p>Text</p>""",
+    )
+    assert found.blocks == (Block("Text", ("C# and §5", "Old")),)
+
+
 def test_deep_html_is_read() -> None:
     found = read(".html", "<div>" * 20_000 + "deep")
     assert "".join(each.text for each in found.blocks) == "deep"
