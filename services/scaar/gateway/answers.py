@@ -15,9 +15,11 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerStarted,
     GateJudged,
+    Moment,
     PassagesRetrieved,
     Provenance,
     SentenceAccepted,
+    SentenceJudged,
 )
 from scaar.gateway.content import Citation, Content, Link
 from scaar.gateway.orchestrator import Caller
@@ -103,18 +105,22 @@ async def stream_parts(
     """
     content = Content(Link(parameters.request.index, style.url_field).of, style.stop)
     held: list[TextAdded] | None = None
+    judged_as_a_whole = False
     decisions: list[Json] = []
     request = replace(parameters.request, omit_drafted_tokens=not style.events)
     async with aclosing(caller.answerer.stream_answer(request)) as events:
         async for event in events:
             if isinstance(event, AnswerStarted):
                 content = Content(link_of(event.provenance, parameters, style).of, style.stop)
+                judged_as_a_whole = Moment.AFTER_ANSWER in event.provenance.policy.moments
                 yield Started(event.provenance)
             if style.events:
                 decisions.append(answer_event_to_json(event))
                 yield Decided(decisions[-1])
             match event:
                 case GateJudged(gate=gate) if gate == ABSTAINING_GATE:
+                    held = []
+                case SentenceJudged(trigger=int(), retrieving=False) if judged_as_a_whole:
                     held = []
                 case PassagesRetrieved():
                     content.add_passages(event.passages)
@@ -167,6 +173,8 @@ def _finished(content: Content, style: Style) -> TextAdded:
 
 def _refusal(answer: Answer) -> str:
     abstained = answer.abstained
+    if abstained is not None and abstained.reason is AbstentionReason.UNSUPPORTED:
+        return "I found no answer in the documents: what I wrote is not in the passages I read."
     if abstained is None or abstained.reason is not AbstentionReason.GATE:
         # That the documents do not contain the answer is an answer.
         return ""

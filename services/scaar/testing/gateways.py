@@ -10,6 +10,7 @@ from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
 from scaar.core.ports import Answerer, Catalog, DraftJudge
 from scaar.core.types import (
     NOT_IN_DOCUMENTS,
+    UNSUPPORTED,
     Abstention,
     AcceptedSentence,
     Answer,
@@ -101,6 +102,19 @@ def abstaining_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
             yield GateJudged("p_correct", "scaar", 0.2, 0.5, {})
         if isinstance(event, AnswerFinished):
             event = AnswerFinished(replace(event.answer, abstained=Abstention(0.12, 0.3)))
+        yield event
+
+
+def unsupported_answer(request: AnswerRequest) -> Iterator[AnswerEvent]:
+    """Yield the events of an answer that says what no passage that was read has."""
+    for event in cited_answer(request):
+        if isinstance(event, AnswerStarted):
+            policy = replace(event.provenance.policy, moments=(Moment.AFTER_ANSWER,))
+            event = AnswerStarted(replace(event.provenance, policy=policy))
+        if isinstance(event, SentenceJudged):
+            event = replace(event, retrieving=False)
+        if isinstance(event, AnswerFinished):
+            event = AnswerFinished(replace(event.answer, abstained=UNSUPPORTED))
         yield event
 
 

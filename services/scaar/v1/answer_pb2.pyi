@@ -71,6 +71,10 @@ class _AbstentionReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Abst
     """The model wrote, after a retrieval, that it does not know: it found no answer in the passages. Only
     with a prompt profile that instructs it to, such as instruct.
     """
+    ABSTENTION_REASON_UNSUPPORTED: _AbstentionReason.ValueType  # 3
+    """The answer says what no passage that it was written from has. Only under a policy that verifies
+    the answer, such as verified.
+    """
 
 class AbstentionReason(_AbstentionReason, metaclass=_AbstentionReasonEnumTypeWrapper):
     """The reason why there is no answer to give."""
@@ -84,6 +88,10 @@ sets abstain_below.
 ABSTENTION_REASON_NOT_IN_DOCUMENTS: AbstentionReason.ValueType  # 2
 """The model wrote, after a retrieval, that it does not know: it found no answer in the passages. Only
 with a prompt profile that instructs it to, such as instruct.
+"""
+ABSTENTION_REASON_UNSUPPORTED: AbstentionReason.ValueType  # 3
+"""The answer says what no passage that it was written from has. Only under a policy that verifies
+the answer, such as verified.
 """
 Global___AbstentionReason: _TypeAlias = AbstentionReason  # noqa: Y015
 

@@ -56,6 +56,7 @@ from scaar.testing.gateways import (
     failing_answer,
     gateway_before,
     refusing_answer,
+    unsupported_answer,
 )
 
 QUESTION: Any = [{"role": "user", "content": "Where was Ada born?"}]
@@ -276,6 +277,20 @@ async def test_an_abstention_is_a_refusal_and_its_text_is_withheld() -> None:
     assert text_of(chunks) == ""
     abstained = {"reason": "gate", "p_correct": 0.12, "limit": 0.3}
     assert (found.model_extra or {})["scaar"]["abstained"] == abstained
+
+
+async def test_an_answer_that_no_passage_supports_is_a_refusal_and_its_text_is_withheld() -> None:
+    async with asking(ScriptedAnswerer(unsupported_answer)) as client:
+        found = await completed(client)
+        chunks = await chunks_of(client)
+    message = found.choices[0].message
+    assert message.content is None
+    assert message.refusal is not None
+    assert "no answer in the documents" in message.refusal
+    refusals = [each.choices[0].delta.refusal for each in chunks if each.choices]
+    assert [each for each in refusals if each] == [message.refusal]
+    assert text_of(chunks) == ""
+    assert (found.model_extra or {})["scaar"]["abstained"] == {"reason": "unsupported"}
 
 
 async def test_that_the_documents_do_not_contain_the_answer_is_an_answer() -> None:

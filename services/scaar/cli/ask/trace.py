@@ -73,6 +73,7 @@ class TracePrinter:
         self._reading: Status | None = None
         self._drafting = -1
         self._as_a_whole = False
+        self._withholds = False
         self._sources = AnswerSources()
 
     def show(self, event: AnswerEvent) -> None:
@@ -147,6 +148,7 @@ class TracePrinter:
         provenance = event.provenance
         trigger = provenance.policy.trigger
         self._as_a_whole = trigger is not None and not TRIGGERS[trigger].by_word
+        self._withholds = trigger is not None and TRIGGERS[trigger].withholds
         parts = [f"model {provenance.model}"]
         if provenance.scorer:
             parts.append(f"scorer {provenance.scorer}")
@@ -201,19 +203,22 @@ class TracePrinter:
             text = "contributions, thresholds and decision are of a scorer that does not fit"
             self._labelled("! mismatch", f"[yellow]{text}[/]")
         if event.abstains:
-            then = "retrieve" if event.retrieving else "but the budget is used up: accepted"
-            self._labelled(f"{MARK} unknown", f"[bold red]the model does not know[/]: {then}")
+            text = f"[bold red]the model does not know[/]: {self._next(event)}"
+            self._labelled(f"{MARK} unknown", text)
             return
         if event.trigger is None:
             sure = "sentence" if self._as_a_whole else "every word"
             self._labelled("", f"[dim]{sure} is certain enough: accepted[/]")
             return
         word = event.words[event.trigger]
-        then = "retrieve" if event.retrieving else "but the budget is used up: accepted"
-        self._labelled(
-            f"{MARK} trigger",
-            f"[bold red]{escape(word.text)}[/] {_reason(word)}: {then}",
-        )
+        text = f"[bold red]{escape(word.text)}[/] {_reason(word)}: {self._next(event)}"
+        self._labelled(f"{MARK} trigger", text)
+
+    def _next(self, event: SentenceJudged) -> str:
+        """Return what follows the judgement of an uncertain draft."""
+        if event.retrieving:
+            return "retrieve"
+        return "not given" if self._withholds else "but the budget is used up: accepted"
 
     def _rewritten(self, event: QuestionRewritten) -> None:
         kept = event.outcome is not RewriteOutcome.REWRITTEN
@@ -285,8 +290,11 @@ class TracePrinter:
 
     def _finished(self, answer: Answer) -> None:
         self._console.print()
-        self._labelled("answer", f"[bold]{escape(answer.shown) or '(none)'}[/]")
-        if (abstained := answer.abstained) is not None:
+        abstained = answer.abstained
+        withheld = abstained is not None and abstained.reason is AbstentionReason.UNSUPPORTED
+        given = "" if withheld else answer.shown
+        self._labelled("answer", f"[bold]{escape(given) or '(none)'}[/]")
+        if abstained is not None:
             self._labelled("! abstain", f"[bold yellow]{_abstention_text(abstained)}[/]")
         for number, source in enumerate(self._sources.texts()):
             self._labelled("" if number else "sources", escape(source))
@@ -302,6 +310,8 @@ class TracePrinter:
 def _abstention_text(abstained: Abstention) -> str:
     if abstained.reason is AbstentionReason.NOT_IN_DOCUMENTS:
         return "not in the documents"
+    if abstained.reason is AbstentionReason.UNSUPPORTED:
+        return "not in the documents: no passage has what the model wrote"
     p_correct, limit = decimals_apart(abstained.p_correct, abstained.limit)
     return f"P(correct) {p_correct} is below {limit}"
 

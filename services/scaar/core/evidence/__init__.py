@@ -13,6 +13,7 @@ from scaar.core.evidence import (
     contributions,
     corpus_counts,
     own_attention,
+    support,
     word_classes,
 )
 from scaar.core.evidence.evidence import DraftContext, Evidence
@@ -39,6 +40,7 @@ PROVIDERS: Mapping[EvidenceKind, Provider] = MappingProxyType(
         EvidenceKind.OWN_ATTENTION: own_attention.OWN_ATTENTION,
         EvidenceKind.WORD_CLASSES: word_classes.WORD_CLASSES,
         EvidenceKind.CORPUS_COUNTS: corpus_counts.CORPUS_COUNTS,
+        EvidenceKind.SUPPORT: support.SUPPORT,
     }
 )
 

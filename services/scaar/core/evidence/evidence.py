@@ -8,6 +8,7 @@ from scaar.core.errors import ScaarError
 from scaar.core.evidence.sentence_counts import SentenceCounts
 from scaar.core.loop.attention import paid, received, received_by_tokens
 from scaar.core.loop.contribution import clamped
+from scaar.core.text.new_words import NewWord
 from scaar.core.text.word_classes import WordClass
 from scaar.core.text.words import surprisals, tokens_of, word_probabilities
 from scaar.core.types import Attention, Token, Word
@@ -45,6 +46,7 @@ class Evidence:
     word_classes: tuple[WordClass, ...] | None = None
     own_attention: Attention | None = None
     corpus_counts: SentenceCounts | None = None
+    support: tuple[NewWord, ...] | None = None
     context: DraftContext | None = None
 
     @property
@@ -88,6 +90,17 @@ class Evidence:
         if self.corpus_counts is None:
             raise ScaarError("this trigger needs corpus counts")
         return self.corpus_counts
+
+    @property
+    def known_support(self) -> tuple[NewWord, ...]:
+        """The words that the question does not have, and whether a passage read has them.
+
+        Raises:
+            ScaarError: they are missing.
+        """
+        if self.support is None:
+            raise ScaarError("this trigger needs the passages in the prompt")
+        return self.support
 
     @property
     def known_classes(self) -> tuple[WordClass, ...]:

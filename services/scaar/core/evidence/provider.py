@@ -17,6 +17,7 @@ from scaar.core.types import (
     Attention,
     Capability,
     Granularity,
+    RetrievedPassage,
     ScoreRequest,
     Word,
 )
@@ -34,6 +35,8 @@ class Draft:
     index: int = 0
     """Number of the sentence in the answer, from 0."""
     passages_read: bool = False
+    passages: Sequence[RetrievedPassage] = ()
+    """The passages in the prompt."""
 
     @property
     def whole(self) -> DraftedText:

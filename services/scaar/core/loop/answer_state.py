@@ -31,6 +31,8 @@ from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.sentence_counts import SentenceCounter
 from scaar.core.types import (
     NOT_IN_DOCUMENTS,
+    UNSUPPORTED,
+    Abstention,
     AcceptedSentence,
     AcceptedToken,
     Answer,
@@ -134,6 +136,7 @@ class AnswerState:
         self._short_answer: str | None = None
         self._first_draft: Sentence | None = None
         self._rewritten = ""
+        self._withheld = False
 
     @property
     def has_scorer_mismatch(self) -> bool:
@@ -165,6 +168,10 @@ class AnswerState:
         self.so_far, self.accepted, self._read = Writing(), [], {}
         self._whole, self._counter = None, SentenceCounter()
         self._degraded = self._end = None
+
+    def withhold(self) -> None:
+        """Accept the answer, which says what no passage read has, without giving it."""
+        self._withheld = True
 
     def end_answer(self, end: AnswerEnd) -> None:
         """End the answer with the last accepted sentence."""
@@ -347,8 +354,13 @@ class AnswerState:
             provenance=self.provenance,
             passages=tuple(map(_cited, self.read_passages)),
             question=self._rewritten,
-            abstained=NOT_IN_DOCUMENTS if self.abstains and usage.retrievals else None,
+            abstained=self._abstention() if usage.retrievals else None,
         )
+
+    def _abstention(self) -> Abstention | None:
+        if self.abstains:
+            return NOT_IN_DOCUMENTS
+        return UNSUPPORTED if self._withheld else None
 
     def _short(self) -> str:
         if self._short_answer is not None:

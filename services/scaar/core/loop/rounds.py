@@ -3,7 +3,8 @@
 The answer of a round is a draft. The next round retrieves for the draft, discards it, and writes
 the answer again. The answer of the last round is accepted sentence by sentence, as under every
 other policy. A policy with a trigger judges the draft as a whole, and accepts a certain one (DTR,
-Chen et al., arXiv 2601.03908).
+Chen et al., arXiv 2601.03908). If its trigger withholds, an answer that is uncertain in the last
+round too is accepted, but not given.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -14,8 +15,10 @@ from scaar.core.evidence import Draft, Sources
 from scaar.core.loop.answer_state import AnswerState
 from scaar.core.loop.judge import judge
 from scaar.core.loop.passage_retrieval import retrieve_passages
+from scaar.core.loop.prompted_writing import merge_passages
 from scaar.core.loop.writer import Writing
 from scaar.core.text.sentence_counts import has_words
+from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     AnswerDrafted,
     AnswerEvent,
@@ -32,9 +35,11 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
 
     A draft is accepted if the trigger finds it certain, if nothing is found for it, or if the
     budget has no retrieval, or fewer tokens than the draft has, so that the next round would be
-    cut. Without a retrieval there is no draft, except for a trigger to judge.
+    cut. Without a retrieval there is no draft, except for a trigger to judge. The answer of a
+    policy that withholds is judged in the last round too.
     """
-    for number in range(1, state.plan.rounds):
+    rounds, withholds = state.plan.rounds, _withholds(state)
+    for number in range(1, rounds + withholds):
         if not state.can_retrieve and state.policy.trigger is None:
             break
         drafted = list[SentenceAccepted]()
@@ -46,9 +51,12 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
                     yield event
         await state.writer.stop()
         found: tuple[RetrievedPassage, ...] = ()
-        retrieving = state.can_retrieve and state.budget.remaining_tokens >= len(
-            state.so_far.token_texts
+        retrieving = (
+            number < rounds
+            and state.can_retrieve
+            and state.budget.remaining_tokens >= len(state.so_far.token_texts)
         )
+        judged = None
         if state.policy.trigger is not None:
             judged = await _judged(state, retrieving=retrieving)
             if judged is not None:
@@ -61,14 +69,23 @@ async def write_rounds(state: AnswerState, write: Write) -> AsyncGenerator[Answe
                     yield step
             found = state.found
         if not found:
+            if withholds and judged is not None and judged.trigger is not None:
+                state.withhold()
             for each in drafted:
                 yield state.accept_drafted(each)
             return
+        passages = merge_passages(state, found)
         state.discard_answer()
-        state.put_into_prompt(found)
+        state.put_into_prompt(passages)
     async with aclosing(write(state)) as events:
         async for event in events:
             yield event
+
+
+def _withholds(state: AnswerState) -> bool:
+    """Return whether an answer that stays uncertain is not given."""
+    trigger, rounds = state.policy.trigger, state.plan.rounds
+    return trigger is not None and rounds > 1 and TRIGGERS[trigger].withholds
 
 
 async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | None:
@@ -87,6 +104,7 @@ async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | N
         whole,
         state.policy.granularity,
         passages_read=state.has_read_passages,
+        passages=state.passages,
     )
     sources = Sources(state.ports.generator, state.ports.scorer, state.budget, stage)
     judged = await state.or_degraded(partial(judge, draft, state.policy, sources), stage)
@@ -95,13 +113,16 @@ async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | N
     if judged.unscored:
         state.budget.count_unscored()
     judgement = judged.judgement
+    # A model that does not know the answer may find it in further passages.
+    abstains = state.abstains and _withholds(state)
     return SentenceJudged(
         sentence=0,
         text=whole.text,
         words=judgement.words,
-        trigger=judgement.trigger,
-        retrieving=retrieving and judgement.trigger is not None,
+        trigger=None if abstains else judgement.trigger,
+        retrieving=retrieving and (abstains or judgement.trigger is not None),
         score=judgement.score,
         signals=judgement.signals,
         without_contributions=judged.unscored,
+        abstains=abstains,
     )

@@ -22,6 +22,7 @@ from scaar.core.policies.quco import QUCO
 from scaar.core.policies.scaar import SCAAR
 from scaar.core.policies.self_rag import SELF_RAG
 from scaar.core.policies.single_round import SINGLE_ROUND
+from scaar.core.policies.verified import VERIFIED
 from scaar.core.queries import FORMULATIONS
 from scaar.core.registry import Registry
 from scaar.core.triggers import TRIGGERS
@@ -57,6 +58,7 @@ PRESETS = Registry(
         for preset in (
             NO_RETRIEVAL,
             SINGLE_ROUND,
+            VERIFIED,
             FILCO,
             FIXED_LENGTH,
             FIXED_SENTENCE,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scaar.core.types import Fusion, Granularity, Moment, QuerySettings, SentenceFilter
+from scaar.core.types import ExcludeSeen, Fusion, Granularity, Moment, QuerySettings, SentenceFilter
 
 PAPER_TOP_K = 3
 
@@ -14,8 +14,9 @@ class Preset:
     ``moments`` and ``max_passages`` decide which settings it accepts. The default of theta is that
     of ``trigger``, which judges the drafts, or the answer as a whole if the policy retrieves after
     the answer. ``rounds`` is for that moment. ``gate`` is the default gate. ``granularity`` and
-    ``mask_below`` are for its own trigger. If a policy that judges has ``max_passages``, passages
-    stay in the prompt after the sentence that they were retrieved for.
+    ``mask_below`` are for its own trigger. If a policy that judges or retrieves after the answer
+    has ``max_passages``, passages stay in the prompt for the sentences or the answer after those
+    that they were retrieved for.
     """
 
     name: str
@@ -32,3 +33,4 @@ class Preset:
     sentence_filter: SentenceFilter = SentenceFilter.NONE
     gate: str | None = None
     fusion: Fusion = Fusion.RANK
+    exclude_seen: ExcludeSeen = ExcludeSeen.NONE

@@ -530,7 +530,7 @@ SETTING_ROWS = (
         kind=int,
         accepted_by=lambda preset: preset.max_passages > 0,
         default=lambda preset, given: preset.max_passages,
-        default_text="2 for `flare_reference`, 15 for `ircot`",
+        default_text="2 for `flare_reference`, 12 for `verified`, 15 for `ircot`",
         origins=(
             Origin(
                 _PAPER,
@@ -601,8 +601,12 @@ SETTING_ROWS = (
         "read; `unhelpful`, those after which the rewritten sentence was still uncertain.",
         kind=ExcludeSeen,
         accepted_by=_repeats,
-        default=lambda preset, given: ExcludeSeen.NONE,
-        origins=(Origin(_PAPER, "no paper or code excludes passages"),),
+        default=lambda preset, given: preset.exclude_seen,
+        default_text="`seen` for `verified`, `none` for the others",
+        origins=(
+            Origin(_OWN, "the policy is the project's own", policies=("verified",)),
+            Origin(_PAPER, "no paper or code excludes passages"),
+        ),
     ),
     PolicySetting(
         "sentence_filter",

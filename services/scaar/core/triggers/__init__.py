@@ -20,6 +20,7 @@ from scaar.core.triggers.surprisal import SURPRISAL
 from scaar.core.triggers.surprisal_mean import SURPRISAL_MEAN
 from scaar.core.triggers.surprisal_sum import SURPRISAL_SUM
 from scaar.core.triggers.tokensar import TOKENSAR
+from scaar.core.triggers.unsupported import UNSUPPORTED
 
 __all__ = ["TRIGGERS", "Judgement", "ThetaRange", "TriggerRule"]
 
@@ -45,6 +46,7 @@ TRIGGERS = Registry(
         "margin": MARGIN,
         "tokensar": TOKENSAR,
         "corpus_counts": CORPUS_COUNTS,
+        "unsupported": UNSUPPORTED,
         "learned": LEARNED,
     },
 )

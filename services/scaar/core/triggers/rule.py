@@ -59,6 +59,8 @@ class TriggerRule:
     spares_stop_words: bool = False
     """Whether stop words are never uncertain by default."""
     uses_theta_cap: bool = False
+    withholds: bool = False
+    """Whether an answer that is uncertain in the last round is not given."""
     attention_span: AttentionSpan | None = None
     """Default of the text over which attention is taken; None if that makes no difference."""
 

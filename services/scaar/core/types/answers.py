@@ -251,6 +251,8 @@ class AbstentionReason(enum.StrEnum):
     """A gate's probability that the answer is correct is below its limit."""
     NOT_IN_DOCUMENTS = "not_in_documents"
     """The model wrote, after a retrieval, that it does not know."""
+    UNSUPPORTED = "unsupported"
+    """The answer says what no passage that it was written from has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +270,8 @@ class Abstention:
 
 NOT_IN_DOCUMENTS = Abstention(0.0, 0.0, AbstentionReason.NOT_IN_DOCUMENTS)
 """The abstention of a model that found no answer in the passages."""
+UNSUPPORTED = Abstention(0.0, 0.0, AbstentionReason.UNSUPPORTED)
+"""The abstention of an answer that says what no passage has."""
 
 
 @dataclass(frozen=True, slots=True)

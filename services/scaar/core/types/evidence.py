@@ -23,3 +23,5 @@ class EvidenceKind(enum.StrEnum):
     """The class of every word: stop word, content word or other."""
     CORPUS_COUNTS = "corpus_counts"
     """How often the entities of the sentence occur in a corpus, alone and together."""
+    SUPPORT = "support"
+    """Which words are new to the question, and whether a passage in the prompt has them."""

@@ -39,7 +39,8 @@ def report_abstentions(abstentions: AbstentionCount) -> Section | None:
         tuple(_row(setting, found) for setting, found in sorted(abstentions.found.items())),
         note=(
             "By the gate: after a retrieval, P(correct) is below abstain_below of the gate's file. "
-            "Not in the documents: the model wrote, after a retrieval, that it does not know. "
+            "Not in the documents: the model wrote, after a retrieval, that it does not know, or "
+            "what no passage that it read has. "
             "CRAG's score counts both as 0; every other measure compares their text."
         ),
     )

@@ -9,6 +9,7 @@ from rich.console import Console
 from scaar.cli.ask.trace import MARK, TracePrinter, usage_text
 from scaar.core.types import (
     NOT_IN_DOCUMENTS,
+    UNSUPPORTED,
     Abstention,
     AcceptedSentence,
     AnswerDrafted,
@@ -375,6 +376,28 @@ def test_an_answer_that_is_not_in_the_documents_says_so(answered: list[AnswerEve
     refused = replace(last.answer, answer="", sentences=said, abstained=NOT_IN_DOCUMENTS)
     text = shown([*events, AnswerFinished(refused)])
     assert "answer  The documents say nothing.\n! abstain  not in the documents" in text
+
+
+def test_an_answer_that_no_passage_supports_is_not_shown_as_one(
+    answered: list[AnswerEvent],
+) -> None:
+    started, *events, last = answered
+    assert isinstance(started, AnswerStarted)
+    assert isinstance(last, AnswerFinished)
+    policy = replace(started.provenance.policy, trigger="unsupported")
+    word = JudgedWord("3306.", 0, 5, None, 0.4, uncertain=True, value=1.0)
+    judged = SentenceJudged(0, "3306.", (word,), 0, retrieving=False)
+    text = shown(
+        [
+            AnswerStarted(replace(started.provenance, policy=policy)),
+            *events,
+            judged,
+            AnswerFinished(replace(last.answer, abstained=UNSUPPORTED)),
+        ],
+        width=120,
+    )
+    assert "3306. has 1.00, above its threshold 0.40: not given" in text
+    assert "answer  (none)\n! abstain  not in the documents: no passage has what the model" in text
 
 
 def test_a_terminal_shows_how_much_is_left_to_read_while_nothing_is_written() -> None:

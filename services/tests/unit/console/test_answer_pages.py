@@ -28,6 +28,7 @@ from scaar.core.records import (
 from scaar.core.triggers import TRIGGERS
 from scaar.core.types import (
     NOT_IN_DOCUMENTS,
+    UNSUPPORTED,
     Abstention,
     AcceptedSentence,
     AnswerDrafted,
@@ -601,6 +602,7 @@ def test_a_word_of_2000_characters_is_kept_in_one_piece() -> None:
     [
         (Abstention(0.12, 0.3), "the probability that the answer is correct, 0.12, is below 0.30"),
         (NOT_IN_DOCUMENTS, "the model found no answer in the passages"),
+        (UNSUPPORTED, "the passages do not have what the answer says"),
     ],
 )
 def test_an_answer_without_an_answer_to_give_says_why(abstained: Abstention, notice: str) -> None:

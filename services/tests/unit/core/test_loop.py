@@ -434,9 +434,9 @@ async def test_an_unserved_policy_names_the_policies_that_can_be_served() -> Non
     with pytest.raises(CapabilityMissing) as caught:
         await ports.events(asking("dragin"))
     assert str(caught.value).endswith(
-        "does not provide; policies that this model can serve: no_retrieval, single_round, filco, "
-        "fixed_length, fixed_sentence, ircot, iter_retgen, dtr, dtr_reference, model_asks, "
-        "flare, flare_reference, perplexity, quco, scaar"
+        "does not provide; policies that this model can serve: no_retrieval, single_round, "
+        "verified, filco, fixed_length, fixed_sentence, ircot, iter_retgen, dtr, dtr_reference, "
+        "model_asks, flare, flare_reference, perplexity, quco, scaar"
     )
 
 

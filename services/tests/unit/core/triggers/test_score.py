@@ -11,6 +11,7 @@ from scaar.core.evidence import Evidence
 from scaar.core.evidence.sentence_counts import SentenceCounts
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.text.entities import Statement
+from scaar.core.text.new_words import NewWord
 from scaar.core.text.word_classes import WordClass
 from scaar.core.text.words import split_tokens, split_words
 from scaar.core.triggers import TRIGGERS, Judgement
@@ -63,6 +64,7 @@ class Said:
             word_classes=self.classes[: len(units)],
             own_attention=Attention(tuple(tokens), 0, received=self.rows[-1][1:]),
             corpus_counts=SentenceCounts(stated, (9, 9), (self.together,)),
+            support=(NewWord(3, False, True), NewWord(4, self.together > 9, self.together > 0)),
         )
 
 

@@ -1,0 +1,110 @@
+"""Which words of an answer no passage has: the project's own check of an answer by what was read.
+
+A word is *new* if the question does not have it. A new word is unsupported if no passage read has
+it. Two words are the same without regard to case, punctuation and possessive ending, or if one has
+most of the other, from its start ("lists", "list"); a number and the letters beside it are two
+("4GiB"). Marks of citations ("[1]"), English stop words and the English words by which an answer
+refers to its passages are not counted; other languages' stop words are mostly in the passages too.
+Where words are single ideographs, the check is weak.
+
+A *value word* is what an answer often invents: it has a digit, is code between back-ticks, or is a
+capitalised word within a sentence, if the passages are in English. (German capitalises all nouns.)
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from scaar.core.text.english import STOP_WORDS, other_language
+from scaar.core.text.words import bare_word, cased_word, split_words
+from scaar.core.types import Word
+
+_MIN_PREFIX = 4
+_MIN_SHARE = 0.7
+"""Of the longer one of two words that are the same."""
+_MARK = re.compile(r"\[\d{1,3}\]")
+_CODE = re.compile(r"`[^`\n]+`")
+_PART = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d]+")
+_OF_REFERENCE = frozenset(
+    "according answer answers based context document documents following given information "
+    "mentioned passage passages provided question stated text".split()
+)
+
+
+_IGNORED = STOP_WORDS | _OF_REFERENCE
+_SENTENCE_ENDS = ".:;!?\n"
+
+
+@dataclass(frozen=True, slots=True)
+class NewWord:
+    """A word of an answer that the question does not have; ``at`` is its position."""
+
+    at: int
+    is_value: bool
+    supported: bool
+
+
+def new_words(
+    words: Sequence[Word], text: str, question: str, passages: Iterable[str]
+) -> tuple[NewWord, ...]:
+    """Return the new words of an answer's text, in order, and whether a passage has each.
+
+    ``words`` are those of the text, with their spans in it.
+    """
+    texts = tuple(passages)
+    known = _Vocabulary(_parts(question))
+    read = _Vocabulary(part for text in texts for part in _parts(text))
+    has_names = not other_language("\n".join(texts))
+    marks = [found.span() for found in _MARK.finditer(text)]
+    code = [found.span() for found in _CODE.finditer(text)]
+    new = list[NewWord]()
+    for at, word in enumerate(words):
+        parts = [part for part in _parts(word.text) if part not in _IGNORED and not known.has(part)]
+        if not parts or any(_overlaps(word, span) for span in marks):
+            continue
+        is_value = any(part[0].isdigit() for part in parts)
+        is_value = is_value or any(_overlaps(word, span) for span in code)
+        is_value = is_value or (has_names and _is_name(words, at))
+        new.append(NewWord(at, is_value, all(map(read.has, parts))))
+    return tuple(new)
+
+
+class _Vocabulary:
+    """The parts of words of a text, which a part of a word is looked up in."""
+
+    def __init__(self, parts: Iterable[str]) -> None:
+        self._parts = frozenset(parts)
+        self._by_start = defaultdict[str, list[str]](list)
+        for part in self._parts:
+            self._by_start[part[:_MIN_PREFIX]].append(part)
+
+    def has(self, part: str) -> bool:
+        if part in self._parts:
+            return True
+        if len(part) < _MIN_PREFIX or part[0].isdigit():
+            return False
+        return any(_same(part, other) for other in self._by_start[part[:_MIN_PREFIX]])
+
+
+def _same(part: str, other: str) -> bool:
+    shared = ceil(_MIN_SHARE * max(len(part), len(other)))
+    return part[:shared] == other[:shared]
+
+
+def _parts(text: str) -> Iterator[str]:
+    for word in split_words(text):
+        yield from _PART.findall(bare_word(word.text))
+
+
+def _is_name(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is capitalised within a sentence."""
+    before = words[at - 1].text.rstrip("\"'”’»)]*") if at else ""
+    return (
+        bool(before) and before[-1] not in _SENTENCE_ENDS and cased_word(words[at].text).istitle()
+    )
+
+
+def _overlaps(word: Word, span: tuple[int, int]) -> bool:
+    return word.start < span[1] and span[0] < word.end

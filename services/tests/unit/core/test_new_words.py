@@ -1,0 +1,55 @@
+import pytest
+
+from scaar.core.text.new_words import new_words
+from scaar.core.text.words import split_words
+
+PASSAGE = "Munin. The hosts open port 4949, and the master lists what each node allows. 4GiB."
+
+
+def unsupported(answer: str, question: str = "Which port do hosts open?") -> list[str]:
+    words = split_words(answer)
+    found = new_words(words, answer, question, [PASSAGE])
+    return [words[word.at].text for word in found if not word.supported]
+
+
+@pytest.mark.parametrize(
+    ("answer", "without"),
+    [
+        ("The hosts open port 4949.", []),
+        ("Hosts OPEN Port «4949».", []),
+        ("The hosts open port 22.", ["22."]),
+        ("The node allowed a listing.", ["a", "listing."]),
+        ("According to the passages, it lists 4 GiB.", []),
+        ("The master [1] lists nodes [12].", []),
+        ("The master's node is Ada.", ["is", "Ada."]),
+        ("", []),
+        ("… —", []),
+    ],
+)
+def test_a_word_that_neither_question_nor_passage_has_is_unsupported(
+    answer: str, without: list[str]
+) -> None:
+    assert unsupported(answer) == without
+
+
+def test_words_of_the_question_are_not_new() -> None:
+    answer = "Die Meldungen gehen an local7."
+    words = split_words(answer)
+    found = new_words(words, answer, "Wohin gehen Meldungen?", ["Sie gehen an local7."])
+    assert [words[word.at].text for word in found] == ["Die", "an", "local7."]
+    assert [word.supported for word in found] == [False, True, True]
+
+
+def test_numbers_and_code_are_values() -> None:
+    answer = "The module `sys.exit` runs 2 times."
+    words = split_words(answer)
+    found = new_words(words, answer, "Which module?", [])
+    values = [words[word.at].text for word in found if word.is_value]
+    assert values == ["`sys.exit`", "2"]
+
+
+def test_ideographs_are_words() -> None:
+    answer = "版本是七。"
+    words = split_words(answer)
+    found = new_words(words, answer, "哪个版本?", ["版本八。"])
+    assert [words[word.at].text for word in found if not word.supported] == ["是", "七。"]
