@@ -6,8 +6,8 @@ QUESTIONS are JSON lines as in ``questions.jsonl``: the index of a question is i
 ``--prefix``. FILE has a line for each answer. A run that was interrupted continues with what has
 none.
 
-A question with answers is right if the text has one of them as whole words. One without is refused
-if the answer says so (``abstained``).
+A question with answers is right if an answer that is given has one of them as whole words. One
+without is refused if the answer says so or is not given (``abstained``).
 """
 
 import argparse
@@ -44,6 +44,8 @@ SETTINGS: Mapping[str, PolicyRequest] = {
         )
         for top_k in (3, 5)
     },
+    "verified-3": PolicyRequest("verified", PolicyOverrides(top_k=3)),
+    "verified-2": PolicyRequest("verified", PolicyOverrides(top_k=2)),
     "flare": PolicyRequest("flare"),
     "flare_reference": PolicyRequest("flare_reference"),
     "scaar": PolicyRequest("scaar"),
@@ -93,6 +95,7 @@ async def answered(
             index=prefix + question["folder"],
             answer=form,
             budget=BudgetLimits(max_tokens=MAX_TOKENS, timeout_s=3600),
+            logprobs=True,
         )
     except ScaarError as error:
         return {"id": question["id"], "error": str(error)}
@@ -107,6 +110,11 @@ async def answered(
         "prompt_tokens": answer.usage.prompt_tokens,
         "evaluated_tokens": answer.usage.evaluated_prompt_tokens,
         "generated_tokens": answer.usage.generated_tokens,
+        "tokens": [
+            [token.text, token.logprob and round(token.logprob, 4)]
+            for sentence in answer.sentences
+            for token in sentence.tokens
+        ],
     }
 
 
@@ -126,7 +134,11 @@ def table(questions: Sequence[Mapping[str, Any]], stored: Sequence[Mapping[str, 
     for setting, lines in by_setting.items():
         given = [line for line in lines if "text" in line]
         asked = [(line, by_id[line["id"]]["answers"]) for line in given]
-        right = [is_right(line["text"], answers) for line, answers in asked if answers]
+        right = [
+            not line["abstained"] and is_right(line["text"], answers)
+            for line, answers in asked
+            if answers
+        ]
         found = [line["found"] for line, answers in asked if answers]
         wrongly = sum(line["abstained"] for line, answers in asked if answers)
         rightly = [line["abstained"] for line, answers in asked if not answers]
