@@ -1,11 +1,11 @@
 """Which words of an answer no passage has: the project's own check of an answer by what was read.
 
 A word is *new* if the question does not have it. A new word is unsupported if no passage read has
-it. Two words are the same without regard to case, punctuation and possessive ending, or if one has
-most of the other, from its start ("lists", "list"); a number and the letters beside it are two
-("4GiB"). Marks of citations ("[1]"), English stop words and the English words by which an answer
-refers to its passages are not counted; other languages' stop words are mostly in the passages too.
-Where words are single ideographs, the check is weak.
+it. Two words are the same without regard to case, punctuation and possessive ending, or if they
+begin alike and have most letters in the same order ("lists", "list"; "metres", "meters"); a number
+and the letters beside it are two ("4GiB"). Marks of citations ("[1]"), English stop words and the
+English words by which an answer refers to its passages are not counted; other languages' stop words
+are mostly in the passages too. Where words are single ideographs, the check is weak.
 
 A *value word* is what an answer often invents: it has a digit, is code between back-ticks, or is a
 capitalised word within a sentence, if the passages are in English. (German capitalises all nouns.)
@@ -15,15 +15,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
+from difflib import SequenceMatcher
 
 from scaar.core.text.english import STOP_WORDS, other_language
 from scaar.core.text.words import bare_word, cased_word, split_words
 from scaar.core.types import Word
 
-_MIN_PREFIX = 4
-_MIN_SHARE = 0.7
-"""Of the longer one of two words that are the same."""
+_MIN_LETTERS = 4
+_START_LETTERS = 3
+_MIN_RATIO = 0.75
+"""Share of the letters of two words that are equal and in the same order."""
 _MARK = re.compile(r"\[\d{1,3}\]")
 _CODE = re.compile(r"`[^`\n]+`")
 _PART = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d]+")
@@ -78,19 +79,18 @@ class _Vocabulary:
         self._parts = frozenset(parts)
         self._by_start = defaultdict[str, list[str]](list)
         for part in self._parts:
-            self._by_start[part[:_MIN_PREFIX]].append(part)
+            self._by_start[part[:_START_LETTERS]].append(part)
 
     def has(self, part: str) -> bool:
         if part in self._parts:
             return True
-        if len(part) < _MIN_PREFIX or part[0].isdigit():
+        if len(part) < _MIN_LETTERS or part[0].isdigit():
             return False
-        return any(_same(part, other) for other in self._by_start[part[:_MIN_PREFIX]])
+        return any(_same(part, other) for other in self._by_start[part[:_START_LETTERS]])
 
 
 def _same(part: str, other: str) -> bool:
-    shared = ceil(_MIN_SHARE * max(len(part), len(other)))
-    return part[:shared] == other[:shared]
+    return SequenceMatcher(None, part, other, autojunk=False).ratio() >= _MIN_RATIO
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -3,7 +3,7 @@ import pytest
 from scaar.core.text.new_words import new_words
 from scaar.core.text.words import split_words
 
-PASSAGE = "Munin. The hosts open port 4949, and the master lists what each node allows. 4GiB."
+PASSAGE = "Munin. The hosts open port 4949, and the centre lists what each node allows. 4GiB."
 
 
 def unsupported(answer: str, question: str = "Which port do hosts open?") -> list[str]:
@@ -20,8 +20,9 @@ def unsupported(answer: str, question: str = "Which port do hosts open?") -> lis
         ("The hosts open port 22.", ["22."]),
         ("The node allowed a listing.", ["a", "listing."]),
         ("According to the passages, it lists 4 GiB.", []),
-        ("The master [1] lists nodes [12].", []),
-        ("The master's node is Ada.", ["is", "Ada."]),
+        ("The center [1] lists nodes [12].", []),
+        ("The centre's node is Ada.", ["is", "Ada."]),
+        ("The cents note it.", ["cents", "note"]),
         ("", []),
         ("… —", []),
     ],
