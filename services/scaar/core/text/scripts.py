@@ -11,4 +11,7 @@ KATAKANA = (
 )
 
 SPACELESS = f"{HAN}{HIRAGANA}{KATAKANA}"
-"""Chinese and Japanese. Thai, Lao, Khmer and Burmese need a dictionary to find words."""
+"""Chinese and Japanese."""
+
+DICTIONARY = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Thai, Lao, Burmese and Khmer, which need a dictionary to find words."""

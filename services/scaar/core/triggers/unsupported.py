@@ -5,8 +5,8 @@ The new words of a draft are those that the question does not have
 
     u > theta
 
-where u is the share of its new words that no passage in the prompt has, or 1 if such a word is a
-number, a name or code. A draft without new words is certain: it only repeats the question, or
+where u is the share of its new words that no passage in the prompt has, if these are two or more,
+or 1 if such a word is a number, a name or code. A draft without new words is certain: it only repeats the question, or
 chooses between what the question names. The unsupported words are the uncertain words.
 """
 
@@ -15,11 +15,14 @@ from scaar.core.triggers.rule import Judgement, ThetaRange, TriggerRule
 from scaar.core.triggers.upper_threshold import judge
 from scaar.core.types import EffectivePolicy, EvidenceKind
 
+_MIN_UNSUPPORTED = 2
+"""One word may be "Yes", or another word for the same ("begun" for "started")."""
+
 
 def _judge(evidence: Evidence, policy: EffectivePolicy) -> Judgement:
     new = evidence.known_support
     unsupported = [word for word in new if not word.supported]
-    share = len(unsupported) / len(new) if new else 0.0
+    share = len(unsupported) / len(new) if len(unsupported) >= _MIN_UNSUPPORTED else 0.0
     values = [0.0] * len(evidence.words)
     for word in unsupported:
         values[word.at] = 1.0 if word.is_value else share

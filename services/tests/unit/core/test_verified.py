@@ -125,3 +125,11 @@ async def test_a_higher_theta_accepts_more_unsupported_words() -> None:
     lenient = PolicyRequest("verified", PolicyOverrides(theta=1.0))
     answer = answer_in(await ports.events(replace(REQUEST, policy=lenient)))
     assert (answer.text, answer.abstained) == (IN_PARIS, None)
+
+
+@pytest.mark.parametrize("first", [" Yes.", " Probably abroad.", " Ada was born in Cliff."])
+async def test_one_word_without_support_is_accepted_unless_it_is_a_value(first: str) -> None:
+    ports = parts(first, passages=CLIFFS)
+    answer = answer_in(await ports.events(REQUEST))
+    withheld = first == " Probably abroad."
+    assert answer.abstained == (UNSUPPORTED if withheld else None)
