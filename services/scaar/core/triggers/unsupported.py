@@ -6,8 +6,9 @@ The new words of a draft are those that the question does not have
     u > theta
 
 where u is the share of its new words that no passage in the prompt has, if these are two or more,
-or 1 if such a word is a number, a name or code. A draft without new words is certain: it only repeats the question, or
-chooses between what the question names. The unsupported words are the uncertain words.
+or 1 if such a word is a number, a name or code. A draft without new words is certain: it only
+repeats the question, or chooses between what the question names. The unsupported words are the
+uncertain words.
 """
 
 from scaar.core.evidence.evidence import Evidence
