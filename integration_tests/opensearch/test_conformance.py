@@ -12,6 +12,8 @@ from .conftest import settings_for
 
 
 class TestOpenSearchRetriever(RetrieverConformance):
+    keeps_order = False
+
     @pytest.fixture(params=TRANSPORTS)
     async def retriever(
         self, request: pytest.FixtureRequest, shared_node: Node

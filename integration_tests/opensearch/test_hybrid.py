@@ -59,6 +59,7 @@ class TestOpenSearchHybrid(HybridConformance):
 
 
 class InOneMode(RetrieverConformance):
+    keeps_order = False
     mode = SearchMode.WORDS
 
     @pytest.fixture

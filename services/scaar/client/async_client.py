@@ -34,6 +34,8 @@ from scaar.core.types import (
     JudgeDraftRequest,
     OnFailure,
     OrchestratorDescription,
+    PassageInContext,
+    PassageRequest,
     PolicyDescription,
     PolicyRequest,
     RerankSettings,
@@ -233,6 +235,17 @@ class Client:
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
         """Return every index, sorted by name, damaged indexes with their ``damage``."""
         return await self._catalog.list_indexes()
+
+    async def get_passage(self, passage_id: str, *, index: str = INDEX) -> PassageInContext:
+        """Return a passage of an index by its id, with its neighbours in its document.
+
+        Raises:
+            NotFound: the index or the passage does not exist, or the caller may not read it.
+            DataCorrupt: the index is damaged.
+        """
+        request = PassageRequest(index, passage_id)
+        check_types(request)
+        return await self._catalog.get_passage(request)
 
     async def search(
         self,

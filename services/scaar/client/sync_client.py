@@ -26,6 +26,7 @@ from scaar.core.types import (
     IndexDescription,
     OnFailure,
     OrchestratorDescription,
+    PassageInContext,
     PolicyDescription,
     PolicyRequest,
     RerankSettings,
@@ -163,6 +164,10 @@ class SyncClient:
     def list_indexes(self) -> tuple[IndexDescription, ...]:
         """Return every index, sorted by name, damaged indexes with their ``damage``."""
         return self._thread.run(self._client.list_indexes())
+
+    def get_passage(self, passage_id: str, *, index: str = INDEX) -> PassageInContext:
+        """Return a passage of an index by its id, with its neighbours in its document."""
+        return self._thread.run(self._client.get_passage(passage_id, index=index))
 
     def search(
         self,

@@ -10,6 +10,8 @@ from scaar.core.ports import ContributionScorer, Retriever
 from scaar.core.text.english import other_language
 from scaar.core.types import (
     IndexDescription,
+    PassageInContext,
+    PassageRequest,
     RetrieveRequest,
     RetrieveResult,
     ScorerDescription,
@@ -81,6 +83,9 @@ class _CheckedRetriever:
         for passages in found.results:
             await self._warning.check("passages", " ".join(passage.text for passage in passages))
         return found
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        return await self._retriever.get_passage(request)
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
         return await self._retriever.list_indexes()

@@ -104,6 +104,12 @@ class NotFound(ScaarError):
 
     reason = "NOT_FOUND"
 
+    @classmethod
+    def of_passage(cls, index: str, passage_id: str) -> "NotFound":
+        """Return the error for a passage that an index does not have."""
+        text = f"no passage {passage_id!r} in the index {index!r}"
+        return cls(text, index=index, passage=passage_id)
+
 
 class AlreadyExists(ScaarError):
     """An object with this name exists, and is left unchanged."""

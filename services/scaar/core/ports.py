@@ -47,6 +47,8 @@ from scaar.core.types import (
     ModelDescription,
     OrchestratorDescription,
     Passage,
+    PassageInContext,
+    PassageRequest,
     PolicyDescription,
     Query,
     QueryRequest,
@@ -134,6 +136,16 @@ class Retriever(Protocol):
         Raises:
             InvalidRequest: the index does not declare a field of the filters.
             NotFound: the index does not exist.
+        """
+        ...
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        """Return a passage by its id, with its neighbours in its document.
+
+        Raises:
+            InvalidRequest: the id is empty or too long.
+            NotFound: the index does not exist, or has no such passage.
+            DataCorrupt: the index is damaged.
         """
         ...
 
@@ -265,6 +277,16 @@ class Catalog(Protocol):
         Raises:
             InvalidRequest: naming every wrong field and its limit.
             NotFound: the index does not exist.
+            DataCorrupt: the index is damaged.
+        """
+        ...
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        """Return a passage by its id, with its neighbours in its document.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit.
+            NotFound: the index does not exist, or has no such passage.
             DataCorrupt: the index is damaged.
         """
         ...

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from scaar.core.errors import InvalidRequest, Violation, shown
-from scaar.core.filters import wrong_excluded, wrong_filters
+from scaar.core.filters import MAX_ID_CHARACTERS, wrong_excluded, wrong_filters
 from scaar.core.policies.checks import check_policy, is_known
 from scaar.core.policies.settings import MAX_TOP_K
 from scaar.core.search_stages import wrong_stages
@@ -17,6 +17,7 @@ from scaar.core.types import (
     JudgeDraftRequest,
     Message,
     MessageRole,
+    PassageRequest,
     SearchRequest,
 )
 from scaar.core.types.retrieval import MAX_QUERY_CHARACTERS
@@ -117,6 +118,22 @@ def validate_search(request: SearchRequest) -> None:
     wrong += wrong_filters(request.filters)
     wrong += wrong_excluded(request.excluded_ids)
     wrong += wrong_stages(request)
+    if wrong:
+        raise InvalidRequest(wrong)
+
+
+def validate_passage(request: PassageRequest) -> None:
+    """Pass a request for a passage whose fields are within their limits.
+
+    Raises:
+        InvalidRequest: naming every wrong field and its limit.
+    """
+    wrong = []
+    if request.index and not is_index_name(request.index):
+        wrong.append(_index_name_violation("index", request.index))
+    if not 1 <= len(request.id) <= MAX_ID_CHARACTERS:
+        text = f"must have 1 to {MAX_ID_CHARACTERS} characters, not {len(request.id):,}"
+        wrong.append(Violation("id", text))
     if wrong:
         raise InvalidRequest(wrong)
 

@@ -56,6 +56,8 @@ from scaar.core.types import (
     JudgedWord,
     OrchestratorDescription,
     Passage,
+    PassageInContext,
+    PassageRequest,
     PassagesRetrieved,
     PolicyDescription,
     Query,
@@ -423,6 +425,9 @@ class ForgottenCatalog:
         _fail()
 
     async def search(self, request: SearchRequest) -> SearchResult:
+        _fail()
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
         _fail()
 
     async def describe(self) -> OrchestratorDescription:

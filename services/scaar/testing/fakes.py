@@ -32,6 +32,8 @@ from scaar.core.types import (
     LogprobsRequest,
     ModelDescription,
     Passage,
+    PassageInContext,
+    PassageRequest,
     RetrievedPassage,
     RetrieveRequest,
     RetrieveResult,
@@ -41,7 +43,7 @@ from scaar.core.types import (
     Token,
     TopToken,
 )
-from scaar.core.validation import check_index_name, validate
+from scaar.core.validation import check_index_name, validate, validate_passage
 from scaar.generator.samples import each_sample
 from scaar.generator.validation import check_capabilities
 from scaar.retriever.metadata import (
@@ -387,6 +389,17 @@ class InMemoryRetriever:
             every = [each for each in fitting if each.id in found]
             results = tuple(_best(query, every, least=0) for query in request.queries)
         return RetrieveResult(request.index, _version(passages, declared), results)
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        validate_passage(request)
+        passages = self._passages(request.index)
+        version = _version(passages, self._fields.get(request.index, ()))
+        for before, passage, after in zip(
+            (None, *passages), passages, (*passages[1:], None), strict=False
+        ):
+            if passage.id == request.id:
+                return PassageInContext.between(request.index, version, before, passage, after)
+        raise NotFound.of_passage(request.index, request.id)
 
     async def index_passages(
         self,

@@ -1000,6 +1000,85 @@ class SearchResponse(_message.Message):
 Global___SearchResponse: _TypeAlias = SearchResponse  # noqa: Y015
 
 @_typing.final
+class OrchestratorServiceGetPassageRequest(_message.Message):
+    """Request for a passage of an index."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
+    index: _builtins.str
+    """Name of the index. Default, also for an empty name: the default index of the orchestrator.
+    INVALID_ARGUMENT if it is not a valid name, or if the orchestrator has no default index,
+    NOT_FOUND if the index does not exist, or if the caller may not read it.
+    """
+    id: _builtins.str
+    """The id of the passage, 1 to 512 characters. INVALID_ARGUMENT if empty or longer, NOT_FOUND if
+    the index has no such passage, or if the caller may not read it.
+    """
+    def __init__(
+        self,
+        *,
+        index: _builtins.str | None = ...,
+        id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "index", b"index"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_index", b"_index", "id", b"id", "index", b"index"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
+    _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
+
+Global___OrchestratorServiceGetPassageRequest: _TypeAlias = OrchestratorServiceGetPassageRequest  # noqa: Y015
+
+@_typing.final
+class OrchestratorServiceGetPassageResponse(_message.Message):
+    """A passage and its neighbours, as in GetPassageResponse of the retriever. A neighbour that the
+    caller may not read is unset.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    INDEX_VERSION_FIELD_NUMBER: _builtins.int
+    PASSAGE_FIELD_NUMBER: _builtins.int
+    PREVIOUS_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    index: _builtins.str
+    """Name of the index."""
+    index_version: _builtins.str
+    """Version of the index. It changes with the content of the index."""
+    @_builtins.property
+    def passage(self) -> _retriever_pb2.Passage:
+        """The passage."""
+
+    @_builtins.property
+    def previous(self) -> _retriever_pb2.Passage:
+        """The passage before it in its document."""
+
+    @_builtins.property
+    def next(self) -> _retriever_pb2.Passage:
+        """The passage after it in its document."""
+
+    def __init__(
+        self,
+        *,
+        index: _builtins.str = ...,
+        index_version: _builtins.str = ...,
+        passage: _retriever_pb2.Passage | None = ...,
+        previous: _retriever_pb2.Passage | None = ...,
+        next: _retriever_pb2.Passage | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["next", b"next", "passage", b"passage", "previous", b"previous"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "index_version", b"index_version", "next", b"next", "passage", b"passage", "previous", b"previous"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OrchestratorServiceGetPassageResponse: _TypeAlias = OrchestratorServiceGetPassageResponse  # noqa: Y015
+
+@_typing.final
 class DescribeRequest(_message.Message):
     """Request for the description of the orchestrator."""
 

@@ -71,6 +71,11 @@ class OrchestratorServiceStub:
                 request_serializer=scaar_dot_v1_dot_orchestrator__pb2.SearchRequest.SerializeToString,
                 response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.SearchResponse.FromString,
                 _registered_method=True)
+        self.GetPassage = channel.unary_unary(
+                '/scaar.v1.OrchestratorService/GetPassage',
+                request_serializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceGetPassageRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceGetPassageResponse.FromString,
+                _registered_method=True)
         self.Describe = channel.unary_unary(
                 '/scaar.v1.OrchestratorService/Describe',
                 request_serializer=scaar_dot_v1_dot_orchestrator__pb2.DescribeRequest.SerializeToString,
@@ -138,6 +143,15 @@ class OrchestratorServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetPassage(self, request, context):
+        """GetPassage returns a passage of an index by its id, with its neighbours in its document.
+        NOT_FOUND if the index or the passage does not exist, or if the caller may not read it,
+        DATA_LOSS if the index is damaged, UNAVAILABLE if the retriever cannot be reached.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Describe(self, request, context):
         """Describe returns the models that answer and the version of the orchestrator. UNAVAILABLE if the
         generator or the scorer cannot be reached.
@@ -178,6 +192,11 @@ def add_OrchestratorServiceServicer_to_server(servicer, server):
                     servicer.Search,
                     request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.SearchRequest.FromString,
                     response_serializer=scaar_dot_v1_dot_orchestrator__pb2.SearchResponse.SerializeToString,
+            ),
+            'GetPassage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetPassage,
+                    request_deserializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceGetPassageRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceGetPassageResponse.SerializeToString,
             ),
             'Describe': grpc.unary_unary_rpc_method_handler(
                     servicer.Describe,
@@ -354,6 +373,33 @@ class OrchestratorService:
             '/scaar.v1.OrchestratorService/Search',
             scaar_dot_v1_dot_orchestrator__pb2.SearchRequest.SerializeToString,
             scaar_dot_v1_dot_orchestrator__pb2.SearchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetPassage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.OrchestratorService/GetPassage',
+            scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceGetPassageRequest.SerializeToString,
+            scaar_dot_v1_dot_orchestrator__pb2.OrchestratorServiceGetPassageResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -48,6 +48,11 @@ class OrchestratorServiceStub:
     if the index does not exist, DATA_LOSS if it is damaged, UNAVAILABLE if the retriever cannot be
     reached.
     """
+    GetPassage: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.OrchestratorServiceGetPassageRequest, _orchestrator_pb2.OrchestratorServiceGetPassageResponse]
+    """GetPassage returns a passage of an index by its id, with its neighbours in its document.
+    NOT_FOUND if the index or the passage does not exist, or if the caller may not read it,
+    DATA_LOSS if the index is damaged, UNAVAILABLE if the retriever cannot be reached.
+    """
     Describe: _aio.UnaryUnaryMultiCallable[_orchestrator_pb2.DescribeRequest, _orchestrator_pb2.DescribeResponse]
     """Describe returns the models that answer and the version of the orchestrator. UNAVAILABLE if the
     generator or the scorer cannot be reached.
@@ -122,6 +127,17 @@ class OrchestratorServiceServicer(metaclass=_abc_1.ABCMeta):
         """Search returns the passages of an index for one query, without generating an answer. NOT_FOUND
         if the index does not exist, DATA_LOSS if it is damaged, UNAVAILABLE if the retriever cannot be
         reached.
+        """
+
+    @_abc_1.abstractmethod
+    def GetPassage(
+        self,
+        request: _orchestrator_pb2.OrchestratorServiceGetPassageRequest,
+        context: _aio.ServicerContext[_orchestrator_pb2.OrchestratorServiceGetPassageRequest, _abc.Awaitable[_orchestrator_pb2.OrchestratorServiceGetPassageResponse]],
+    ) -> _abc.Awaitable[_orchestrator_pb2.OrchestratorServiceGetPassageResponse]:
+        """GetPassage returns a passage of an index by its id, with its neighbours in its document.
+        NOT_FOUND if the index or the passage does not exist, or if the caller may not read it,
+        DATA_LOSS if the index is damaged, UNAVAILABLE if the retriever cannot be reached.
         """
 
     @_abc_1.abstractmethod

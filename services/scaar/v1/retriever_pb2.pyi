@@ -523,6 +523,83 @@ class RetrievedPassage(_message.Message):
 Global___RetrievedPassage: _TypeAlias = RetrievedPassage  # noqa: Y015
 
 @_typing.final
+class GetPassageRequest(_message.Message):
+    """Request for a passage of an index."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
+    index: _builtins.str
+    """The name of the index. INVALID_ARGUMENT if empty or not a valid name, NOT_FOUND if the index
+    does not exist.
+    """
+    id: _builtins.str
+    """The id of the passage, 1 to 512 characters. INVALID_ARGUMENT if empty or longer, NOT_FOUND if
+    the index has no such passage.
+    """
+    def __init__(
+        self,
+        *,
+        index: _builtins.str = ...,
+        id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "index", b"index"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPassageRequest: _TypeAlias = GetPassageRequest  # noqa: Y015
+
+@_typing.final
+class GetPassageResponse(_message.Message):
+    """A passage and its neighbours."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    INDEX_VERSION_FIELD_NUMBER: _builtins.int
+    PASSAGE_FIELD_NUMBER: _builtins.int
+    PREVIOUS_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    index: _builtins.str
+    """The name of the index."""
+    index_version: _builtins.str
+    """The version of the index. It changes whenever the content of the index changes."""
+    @_builtins.property
+    def passage(self) -> Global___Passage:
+        """The passage."""
+
+    @_builtins.property
+    def previous(self) -> Global___Passage:
+        """The passage before it in the index, if both have the same values of the metadata field source.
+        Unset for the first passage of a document, for a passage without the field, and if the retriever
+        keeps no order (OpenSearch).
+        """
+
+    @_builtins.property
+    def next(self) -> Global___Passage:
+        """The passage after it, under the same conditions."""
+
+    def __init__(
+        self,
+        *,
+        index: _builtins.str = ...,
+        index_version: _builtins.str = ...,
+        passage: Global___Passage | None = ...,
+        previous: Global___Passage | None = ...,
+        next: Global___Passage | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["next", b"next", "passage", b"passage", "previous", b"previous"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "index_version", b"index_version", "next", b"next", "passage", b"passage", "previous", b"previous"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPassageResponse: _TypeAlias = GetPassageResponse  # noqa: Y015
+
+@_typing.final
 class Passage(_message.Message):
     """A passage to index."""
 

@@ -45,6 +45,11 @@ class RetrieverServiceStub:
                 request_serializer=scaar_dot_v1_dot_retriever__pb2.RetrieveRequest.SerializeToString,
                 response_deserializer=scaar_dot_v1_dot_retriever__pb2.RetrieveResponse.FromString,
                 _registered_method=True)
+        self.GetPassage = channel.unary_unary(
+                '/scaar.v1.RetrieverService/GetPassage',
+                request_serializer=scaar_dot_v1_dot_retriever__pb2.GetPassageRequest.SerializeToString,
+                response_deserializer=scaar_dot_v1_dot_retriever__pb2.GetPassageResponse.FromString,
+                _registered_method=True)
         self.IndexPassages = channel.stream_unary(
                 '/scaar.v1.RetrieverService/IndexPassages',
                 request_serializer=scaar_dot_v1_dot_retriever__pb2.IndexPassagesRequest.SerializeToString,
@@ -89,6 +94,14 @@ class RetrieverServiceServicer:
     def Retrieve(self, request, context):
         """Retrieve finds passages for a batch of queries. NOT_FOUND if the index does not exist,
         DATA_LOSS if it is damaged.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetPassage(self, request, context):
+        """GetPassage returns a passage by its id, with its neighbours in its document. NOT_FOUND if the
+        index or the passage does not exist, DATA_LOSS if the index is damaged.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -152,6 +165,11 @@ def add_RetrieverServiceServicer_to_server(servicer, server):
                     servicer.Retrieve,
                     request_deserializer=scaar_dot_v1_dot_retriever__pb2.RetrieveRequest.FromString,
                     response_serializer=scaar_dot_v1_dot_retriever__pb2.RetrieveResponse.SerializeToString,
+            ),
+            'GetPassage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetPassage,
+                    request_deserializer=scaar_dot_v1_dot_retriever__pb2.GetPassageRequest.FromString,
+                    response_serializer=scaar_dot_v1_dot_retriever__pb2.GetPassageResponse.SerializeToString,
             ),
             'IndexPassages': grpc.stream_unary_rpc_method_handler(
                     servicer.IndexPassages,
@@ -217,6 +235,33 @@ class RetrieverService:
             '/scaar.v1.RetrieverService/Retrieve',
             scaar_dot_v1_dot_retriever__pb2.RetrieveRequest.SerializeToString,
             scaar_dot_v1_dot_retriever__pb2.RetrieveResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetPassage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/scaar.v1.RetrieverService/GetPassage',
+            scaar_dot_v1_dot_retriever__pb2.GetPassageRequest.SerializeToString,
+            scaar_dot_v1_dot_retriever__pb2.GetPassageResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -26,6 +26,10 @@ class RetrieverServiceStub:
     """Retrieve finds passages for a batch of queries. NOT_FOUND if the index does not exist,
     DATA_LOSS if it is damaged.
     """
+    GetPassage: _aio.UnaryUnaryMultiCallable[_retriever_pb2.GetPassageRequest, _retriever_pb2.GetPassageResponse]
+    """GetPassage returns a passage by its id, with its neighbours in its document. NOT_FOUND if the
+    index or the passage does not exist, DATA_LOSS if the index is damaged.
+    """
     IndexPassages: _aio.StreamUnaryMultiCallable[_retriever_pb2.IndexPassagesRequest, _retriever_pb2.IndexPassagesResponse]
     """IndexPassages builds an index from the passages sent, or updates an existing index with them.
     Searches use the previous index until the new one is complete, and never a mixture of both. A
@@ -69,6 +73,16 @@ class RetrieverServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_retriever_pb2.RetrieveResponse]:
         """Retrieve finds passages for a batch of queries. NOT_FOUND if the index does not exist,
         DATA_LOSS if it is damaged.
+        """
+
+    @_abc_1.abstractmethod
+    def GetPassage(
+        self,
+        request: _retriever_pb2.GetPassageRequest,
+        context: _aio.ServicerContext[_retriever_pb2.GetPassageRequest, _abc.Awaitable[_retriever_pb2.GetPassageResponse]],
+    ) -> _abc.Awaitable[_retriever_pb2.GetPassageResponse]:
+        """GetPassage returns a passage by its id, with its neighbours in its document. NOT_FOUND if the
+        index or the passage does not exist, DATA_LOSS if the index is damaged.
         """
 
     @_abc_1.abstractmethod

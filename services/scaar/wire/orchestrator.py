@@ -28,13 +28,21 @@ from scaar.core.types import (
     IndexDescription,
     JudgeDraftRequest,
     OrchestratorDescription,
+    PassageInContext,
+    PassageRequest,
     PolicyDescription,
     PromptRead,
     SearchRequest,
     SearchResult,
     TokenDrafted,
 )
-from scaar.core.validation import MAX_TIMEOUT_S, validate, validate_draft, validate_search
+from scaar.core.validation import (
+    MAX_TIMEOUT_S,
+    validate,
+    validate_draft,
+    validate_passage,
+    validate_search,
+)
 from scaar.v1 import answer_pb2, retriever_pb2
 from scaar.v1 import orchestrator_pb2 as pb
 from scaar.v1 import orchestrator_pb2_grpc as pb_grpc
@@ -149,6 +157,13 @@ class OrchestratorServicer(pb_grpc.OrchestratorServiceServicer):
         return check_response_size(
             to_pb(found, pb.SearchResponse), field="top_k", advice="request fewer passages"
         )
+
+    async def GetPassage(
+        self, request: pb.OrchestratorServiceGetPassageRequest, context: Context
+    ) -> pb.OrchestratorServiceGetPassageResponse:
+        with _own_refusals():
+            found = await self._required_catalog().get_passage(from_pb(request, PassageRequest))
+        return to_pb(found, pb.OrchestratorServiceGetPassageResponse)
 
     async def Describe(self, request: pb.DescribeRequest, context: Context) -> pb.DescribeResponse:
         with _own_refusals():
@@ -335,6 +350,18 @@ class RemoteCatalog(RemoteService):
         validate_search(request)
         message = request_to_pb(request, pb.SearchRequest)
         return await self._call("Search", message, lambda found: from_pb(found, SearchResult))
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        """Return a passage by its id, with its neighbours in its document.
+
+        Raises:
+            InvalidRequest: naming every wrong field and its limit; nothing is sent.
+        """
+        validate_passage(request)
+        message = request_to_pb(request, pb.OrchestratorServiceGetPassageRequest)
+        return await self._call(
+            "GetPassage", message, lambda found: from_pb(found, PassageInContext)
+        )
 
     async def describe(self) -> OrchestratorDescription:
         return await self._call(

@@ -25,6 +25,8 @@ from scaar.core.types import (
     IndexResult,
     IndexVerification,
     Passage,
+    PassageInContext,
+    PassageRequest,
     RetrieveRequest,
     RetrieveResult,
 )
@@ -142,6 +144,12 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
             advice="request fewer passages, or send fewer queries in one call",
         )
 
+    async def GetPassage(
+        self, request: pb.GetPassageRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.GetPassageResponse:
+        found = await self._retriever.get_passage(from_pb(request, PassageRequest))
+        return to_pb(found, pb.GetPassageResponse)
+
     async def IndexPassages(
         self,
         request_iterator: AsyncIterator[pb.IndexPassagesRequest],
@@ -255,6 +263,12 @@ class RemoteRetriever(RemoteService):
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         message = request_to_pb(request, pb.RetrieveRequest)
         return await self._call("Retrieve", message, lambda found: from_pb(found, RetrieveResult))
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        message = request_to_pb(request, pb.GetPassageRequest)
+        return await self._call(
+            "GetPassage", message, lambda found: from_pb(found, PassageInContext)
+        )
 
     async def index_passages(
         self,

@@ -33,6 +33,7 @@ from scaar.core.types import (
     Filter,
     MetadataField,
     Passage,
+    PassageRequest,
     PolicyRequest,
     RetrieveRequest,
     RetrieveResult,
@@ -173,6 +174,19 @@ async def test_a_search_returns_passages_and_the_version_of_the_index(transport:
         assert [each.id for each in mine.passages] == ["p1"]
         with pytest.raises(NotFound):
             await catalog.search(SearchRequest("Byron", index="other"))
+
+
+async def test_a_passage_is_read_from_the_index_or_the_default_one(transport: str) -> None:
+    retriever = InMemoryRetriever({"lab": PASSAGES, "mine": PASSAGES[:1]})
+    async with catalog_by(transport, ports(retriever)) as catalog:
+        found = await catalog.get_passage(PassageRequest("", PASSAGES[1].id))
+        assert found == await retriever.get_passage(PassageRequest("lab", PASSAGES[1].id))
+        mine = await catalog.get_passage(PassageRequest("mine", PASSAGES[0].id))
+        assert (mine.index, mine.passage) == ("mine", PASSAGES[0])
+        with pytest.raises(NotFound, match="no passage"):
+            await catalog.get_passage(PassageRequest("mine", PASSAGES[1].id))
+        with pytest.raises(InvalidRequest, match="id: must have 1 to 512 characters, not 513"):
+            await catalog.get_passage(PassageRequest("mine", "x" * 513))
 
 
 async def test_a_search_is_restricted_to_passages_that_match_the_filters(transport: str) -> None:
@@ -382,6 +396,7 @@ async def test_both_clients_call_the_catalog() -> None:
                     client.list_policies(),
                     client.list_indexes(),
                     client.search("Byron", top_k=1),
+                    client.get_passage("p1"),
                     client.describe(),
                 )
 
@@ -393,6 +408,7 @@ async def everything(client: Client) -> tuple[object, ...]:
         await client.list_policies(),
         await client.list_indexes(),
         await client.search("Byron", top_k=1),
+        await client.get_passage("p1"),
         await client.describe(),
     )
 

@@ -57,6 +57,12 @@ class Caller:
         found = await self.stub.Search(request, metadata=self.metadata)
         return sorted(each.id for each in found.passages)
 
+    async def passage(self, index: str, name: str) -> str:
+        request = pb.OrchestratorServiceGetPassageRequest(index=index, id=name)
+        found = await self.stub.GetPassage(request, metadata=self.metadata)
+        read: str = found.passage.id
+        return read
+
     async def indexes(self) -> list[str]:
         request = pb.OrchestratorServiceListIndexesRequest()
         found = await self.stub.ListIndexes(request, metadata=self.metadata)
@@ -234,6 +240,27 @@ async def test_the_filters_of_a_request_and_the_mandatory_ones_have_one_limit(
     code, details, _ = await status_of_call(call)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "filters: must be at most 16, not 17, with the 2 that the access rules" in details
+
+
+async def test_a_passage_is_read_only_where_a_search_may_find_it(
+    acme: Caller, operations: Caller
+) -> None:
+    assert await acme.passage("acme-docs", "own") == "own"
+    assert await acme.passage("shared", "acme-en") == "acme-en"
+    assert await operations.passage(FORBIDDEN, "hidden") == "hidden"
+    statuses = {
+        renamed(await status_of_call(acme.passage("shared", name)), name)
+        for name in ("globex-en", "absent-en")
+    }
+    assert len(statuses) == 1
+    code, details, _ = await status_of_call(acme.passage("shared", "globex-en"))
+    assert code is grpc.StatusCode.NOT_FOUND
+    assert details == "no passage 'globex-en' in the index 'shared'"
+    statuses = {
+        renamed(await status_of_call(acme.passage(name, "hidden")), name)
+        for name in (FORBIDDEN, ABSENT)
+    }
+    assert len(statuses) == 1
 
 
 async def test_lists_contain_the_indexes_of_the_tenant(acme: Caller, operations: Caller) -> None:

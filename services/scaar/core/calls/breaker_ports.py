@@ -16,6 +16,8 @@ from scaar.core.types import (
     IndexDescription,
     LogprobsRequest,
     ModelDescription,
+    PassageInContext,
+    PassageRequest,
     Query,
     QueryRequest,
     RetrieveRequest,
@@ -99,6 +101,10 @@ class BreakerRetriever:
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
         with self._breaker.calling(share_s=self._share_s):
             return await self._retriever.retrieve(request)
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        with self._breaker.calling(share_s=self._share_s):
+            return await self._retriever.get_passage(request)
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
         with self._breaker.calling(share_s=self._share_s, describing=True):

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 from scaar.core.access import NO_INDEX, IndexAccess
 from scaar.core.errors import InvalidRequest, NotFound, WrongState
+from scaar.core.filters import fits
 from scaar.core.ports import Answerer, Retriever
 from scaar.core.tenancy import proved_access
 from scaar.core.types import (
     AnswerEvent,
     AnswerRequest,
     IndexDescription,
+    PassageInContext,
+    PassageRequest,
     RetrieveRequest,
     RetrieveResult,
 )
@@ -40,6 +43,24 @@ class PermittedRetriever:
             if any(each.field in added for each in error.violations):
                 raise _undeclared(request.index) from error
             raise
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        """Return a passage; without neighbours that the caller may not read."""
+        access = _access()
+        mandatory = access.mandatory_filters(request.index)
+        try:
+            found = await self._retriever.get_passage(request)
+        except NotFound as error:
+            if "passage" in error.metadata:
+                raise
+            raise _unlisted(error, request.index, access) from error
+        if not fits(found.passage.metadata, mandatory):
+            raise NotFound.of_passage(request.index, request.id)
+        previous, following = (
+            other if other is not None and fits(other.metadata, mandatory) else None
+            for other in (found.previous, found.next)
+        )
+        return replace(found, previous=previous, next=following)
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:
         access = _access()

@@ -18,6 +18,8 @@ from scaar.core.types import (
     IndexDescription,
     ModelDescription,
     OrchestratorDescription,
+    PassageInContext,
+    PassageRequest,
     PolicyArtefact,
     PolicyDescription,
     PolicyRequest,
@@ -26,7 +28,7 @@ from scaar.core.types import (
     SearchRequest,
     SearchResult,
 )
-from scaar.core.validation import validate_search
+from scaar.core.validation import validate_passage, validate_search
 
 _NO_FILES = LoopFiles()
 
@@ -81,6 +83,11 @@ class PortsCatalog:
         )
         (passages,) = found.results
         return SearchResult(found.index, found.version, passages)
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        validate_passage(request)
+        index = require_named(request.index or self._default_index)
+        return await self._ports.retriever.get_passage(replace(request, index=index))
 
     async def describe(self) -> OrchestratorDescription:
         try:

@@ -8,6 +8,8 @@ from scaar.core.loop.loop import AdaptiveLoop, Ports
 from scaar.core.ports import Generator
 from scaar.core.types import (
     IndexDescription,
+    PassageInContext,
+    PassageRequest,
     Query,
     QueryRequest,
     RetrieveRequest,
@@ -38,6 +40,9 @@ class _Missing:
         _refuse()
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResult:
+        _refuse()
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
         _refuse()
 
     async def list_indexes(self) -> tuple[IndexDescription, ...]:

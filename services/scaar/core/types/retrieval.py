@@ -33,6 +33,49 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageRequest:
+    """A passage of an index, by its id."""
+
+    index: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageInContext:
+    """A passage, and its neighbours: those beside it in the index with the same ``source``.
+
+    A neighbour is None at the ends of a document, and if the retriever keeps no order.
+    """
+
+    index: str
+    index_version: str
+    passage: Passage
+    previous: Passage | None = None
+    next: Passage | None = None
+
+    @classmethod
+    def between(
+        cls,
+        index: str,
+        version: str,
+        before: Passage | None,
+        passage: Passage,
+        after: Passage | None,
+    ) -> "PassageInContext":
+        """Return a passage with those of the passages beside it that are of its document."""
+        source = _source_of(passage)
+        previous, following = (
+            other if other is not None and source and _source_of(other) == source else None
+            for other in (before, after)
+        )
+        return cls(index, version, passage, previous, following)
+
+
+def _source_of(passage: Passage) -> tuple[str, ...]:
+    return next((field.values for field in passage.metadata if field.name == "source"), ())
+
+
+@dataclass(frozen=True, slots=True)
 class RankedScore:
     """A rank from 1, and the score that gives it."""
 

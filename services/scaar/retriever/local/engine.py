@@ -20,11 +20,13 @@ from scaar.core.types import (
     IndexResult,
     IndexVerification,
     Passage,
+    PassageInContext,
+    PassageRequest,
     RetrievedPassage,
     RetrieveRequest,
     RetrieveResult,
 )
-from scaar.core.validation import check_index_name
+from scaar.core.validation import check_index_name, validate_passage
 from scaar.retriever.dense import ConfiguredEncoder, Encoder, no_default_encoder
 from scaar.retriever.local.analysis import EnglishAnalyzer
 from scaar.retriever.local.builds import IndexBuilds
@@ -110,6 +112,17 @@ class Bm25sRetriever:
         finally:
             self._in_progress -= 1
             cancelled.set()
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        """Return a passage, and those beside it in the order of indexing.
+
+        Raises:
+            InvalidRequest: the name of the index or the id is invalid.
+            NotFound, DataCorrupt: the index is missing or damaged, or the passage is missing.
+        """
+        validate_passage(request)
+        check_index_name(request.index)
+        return await self._workers.run(self._passage, request)
 
     async def index_passages(
         self,
@@ -281,3 +294,16 @@ class Bm25sRetriever:
         # The results may contain damage that was found meanwhile.
         self._cache.refuse_damaged(request.index)
         return RetrieveResult(request.index, index.manifest.version, tuple(results))
+
+    def _passage(self, request: PassageRequest) -> PassageInContext:
+        index = self._cache.get(request.index)
+        row = index.row_of(request.id)
+        if row is None:
+            raise NotFound.of_passage(request.index, request.id)
+        before = index.passage(row - 1) if row else None
+        after = index.passage(row + 1) if row + 1 < index.manifest.passages else None
+        found = PassageInContext.between(
+            request.index, index.manifest.version, before, index.passage(row), after
+        )
+        self._cache.refuse_damaged(request.index)
+        return found

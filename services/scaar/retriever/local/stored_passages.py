@@ -2,8 +2,10 @@
 
 import mmap
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -96,6 +98,19 @@ class StoredPassages(ABC):
             return passage_of_line(self._passages[self._offsets[row] : self._offsets[row + 1]])
         except UNREADABLE as error:
             raise self._inconsistent() from error
+
+    def row_of(self, passage_id: str) -> int | None:
+        """Return the row of a passage; None if there is none of this id."""
+        rows = self._rows_by_id
+        at = bisect_left(rows, passage_id, key=lambda row: self.passage(int(row)).id)
+        if at < len(rows) and self.passage(row := int(rows[at])).id == passage_id:
+            return row
+        return None
+
+    @cached_property
+    def _rows_by_id(self) -> Array:
+        """The rows in the order of their ids."""
+        return np.argsort(self.id_ranks)
 
     def kept(
         self, best: Iterable[Scored], top_k: int, excluded: Collection[str]

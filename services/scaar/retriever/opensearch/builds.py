@@ -14,23 +14,19 @@ from scaar.retriever.metadata import unchanged_fields
 from scaar.retriever.opensearch.catalogue import Catalogue, StoredIndex
 from scaar.retriever.opensearch.completion import BuildCompletion
 from scaar.retriever.opensearch.content import Content
-from scaar.retriever.opensearch.errors import condition, kind_of
 from scaar.retriever.opensearch.loader import Loader
 from scaar.retriever.opensearch.pending import PendingIndex, PendingIndexes
+from scaar.retriever.opensearch.reading import read_passages
 from scaar.retriever.opensearch.record import Record
 from scaar.retriever.opensearch.schema import (
     delete_lines,
-    document_id,
     has_words,
     index_lines,
-    passage_of,
 )
 from scaar.retriever.opensearch.server import Server
 from scaar.retriever.settings import RetrieverSettings
 from scaar.retriever.validation import PassageValidator
 from scaar.retriever.workers import Workers
-
-_READ_BATCH = 1_000
 
 
 class OpenSearchBuilds:
@@ -110,7 +106,9 @@ class OpenSearchBuilds:
                 replaced = 0
                 async with aclosing(batches_of(passages, self._limits)) as batches:
                     async for batch in batches:
-                        there = await self._read(base.index, [each.id for each in batch])
+                        there = await read_passages(
+                            self._server, base.index, [each.id for each in batch]
+                        )
                         new = await self._workers.run(_changed_passages, batch, there, content, ids)
                         lines = await self._workers.run(self._lines, record, new)
                         replaced += len(there)
@@ -126,7 +124,8 @@ class OpenSearchBuilds:
         async with self._changing[name]:
             base, record = await self._catalogue.open(name)
             content, gone = Content(record.content, record.passages), []
-            for passage in (await self._read(base.index, sorted(set(passage_ids)))).values():
+            gone_passages = await read_passages(self._server, base.index, sorted(set(passage_ids)))
+            for passage in gone_passages.values():
                 content.remove(passage)
                 gone.append(delete_lines(passage.id))
             if not content.passages:
@@ -160,32 +159,7 @@ class OpenSearchBuilds:
         """Return the passages of the batch that an interrupted build has already sent."""
         if not pending.resumed:
             return {}
-        return await self._read(pending.stored.index, [each.id for each in batch])
-
-    async def _read(self, index: str, passage_ids: Sequence[str]) -> dict[str, Passage]:
-        """Return those of the passages that an index contains."""
-        found: dict[str, Passage] = {}
-        what = f"read passages of {index}"
-        for start in range(0, len(passage_ids), _READ_BATCH):
-            ids = passage_ids[start : start + _READ_BATCH]
-            # No id contains an unpaired surrogate; a passage with one is rejected on validation.
-            whole = [each.encode(errors="replace").decode() for each in ids if each]
-            if not whole:
-                continue
-            answer = await self._server.call(
-                self._server.client.mget,
-                what,
-                index=index,
-                body={"ids": [document_id(each) for each in whole]},
-                params={"realtime": "false"},
-            )
-            for each in answer["docs"]:
-                if "error" in each:
-                    raise condition(503, kind_of(each), what)
-                if each["found"]:
-                    passage = passage_of(each["_source"])
-                    found[passage.id] = passage
-        return found
+        return await read_passages(self._server, pending.stored.index, [each.id for each in batch])
 
     @asynccontextmanager
     async def _loader(self, pending: PendingIndex) -> AsyncIterator[Loader]:

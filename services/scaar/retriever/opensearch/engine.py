@@ -25,10 +25,12 @@ from scaar.core.types import (
     IndexResult,
     IndexVerification,
     Passage,
+    PassageInContext,
+    PassageRequest,
     RetrieveRequest,
     RetrieveResult,
 )
-from scaar.core.validation import check_index_name
+from scaar.core.validation import check_index_name, validate_passage
 from scaar.retriever.conditions import not_found, unreadable
 from scaar.retriever.dense import ConfiguredEncoder, Encoder, no_default_encoder
 from scaar.retriever.metadata import check_fields
@@ -111,6 +113,18 @@ class OpenSearchRetriever:
             return await self._reranking.retrieve(request, self._searches.search)
         finally:
             self._in_progress -= 1
+
+    async def get_passage(self, request: PassageRequest) -> PassageInContext:
+        """Return a passage, without neighbours: the server keeps no order of passages.
+
+        Raises:
+            InvalidRequest: the name of the index or the id is invalid.
+            NotFound, DataCorrupt: the index is missing or damaged, or the passage is missing.
+            BackendUnavailable, DeadlineExceeded: the server does not respond, or not in time.
+        """
+        validate_passage(request)
+        check_index_name(request.index)
+        return await self._searches.passage(request)
 
     async def index_passages(
         self,

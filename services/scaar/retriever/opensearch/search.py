@@ -1,14 +1,15 @@
 """Searches of an index on OpenSearch, with all queries of a request in one message."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from scaar.core.errors import (
     CapabilityMissing,
     DeadlineExceeded,
     InvalidRequest,
+    NotFound,
     Overloaded,
     ScaarError,
 )
@@ -17,6 +18,8 @@ from scaar.core.search_stages import mode_of
 from scaar.core.types import (
     DenseDescription,
     HybridSettings,
+    PassageInContext,
+    PassageRequest,
     RetrievedPassage,
     RetrieveRequest,
     RetrieveResult,
@@ -26,6 +29,7 @@ from scaar.retriever.dense import ConfiguredEncoder, Vectors, encode
 from scaar.retriever.hybrid import depth_of, fuse
 from scaar.retriever.opensearch.catalogue import Catalogue, StoredIndex
 from scaar.retriever.opensearch.errors import condition, kind_of
+from scaar.retriever.opensearch.reading import read_passages
 from scaar.retriever.opensearch.record import Record, damaged
 from scaar.retriever.opensearch.schema import retrieved_passage, search_lines, vector_search_lines
 from scaar.retriever.opensearch.server import Server
@@ -40,6 +44,7 @@ _QUERIES_PER_REQUEST = 100
 _HYBRID_QUERIES_PER_REQUEST = 10
 """Fewer queries, since each has the candidates of two rankings."""
 _ATTEMPTS = 10
+_Found = TypeVar("_Found")
 
 
 class OpenSearchSearch:
@@ -64,20 +69,40 @@ class OpenSearchSearch:
 
     async def search(self, request: RetrieveRequest) -> RetrieveResult:
         """Return the passages for every query, all from one version of the index."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            stored, record = await self._open(request.index)
+
+        async def found(stored: StoredIndex, record: Record) -> RetrieveResult:
             check_declared(request.filters, record.metadata_fields, index=request.index)
+            results = await self._search(stored, record, request)
+            return RetrieveResult(request.index, record.version, results)
+
+        return await self._in_current(request.index, found)
+
+    async def passage(self, request: PassageRequest) -> PassageInContext:
+        """Return a passage, without neighbours: the server keeps no order of passages."""
+
+        async def found(stored: StoredIndex, record: Record) -> PassageInContext:
+            passages = await read_passages(self._server, stored.index, [request.id])
+            if request.id not in passages:
+                raise NotFound.of_passage(request.index, request.id)
+            return PassageInContext(request.index, record.version, passages[request.id])
+
+        return await self._in_current(request.index, found)
+
+    async def _in_current(
+        self, name: str, read: Callable[[StoredIndex, Record], Awaitable[_Found]]
+    ) -> _Found:
+        """Return what is read in an index, again if the index was replaced meanwhile."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            stored, record = await self._open(name)
             try:
-                results = await self._search(stored, record, request)
+                return await read(stored, record)
             except (CapabilityMissing, DeadlineExceeded, InvalidRequest, Overloaded):
                 raise
             except ScaarError:
-                # If the index was replaced or dropped meanwhile, search the current one.
-                self.forget(request.index)
+                # If the index was replaced or dropped meanwhile, read the current one.
+                self.forget(name)
                 if attempt == _ATTEMPTS or not await self._catalogue.is_stale(stored):
                     raise
-            else:
-                return RetrieveResult(request.index, record.version, results)
         raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:

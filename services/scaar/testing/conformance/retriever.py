@@ -16,6 +16,7 @@ from scaar.core.types import (
     IndexResult,
     MetadataField,
     Passage,
+    PassageRequest,
     RetrievedPassage,
     RetrieveRequest,
     SearchMode,
@@ -85,11 +86,13 @@ class RetrieverConformance:
 
     With ``by_words``, a passage is found only by its words; a retriever with vectors returns the
     nearest passages even without common words. With ``is_exact``, the nearest passages are always
-    found; a graph of nearly identical vectors may not reach distant ones.
+    found; a graph of nearly identical vectors may not reach distant ones. With ``keeps_order``, the
+    neighbours of a passage are known.
     """
 
     by_words: ClassVar[bool] = True
     is_exact: ClassVar[bool] = True
+    keeps_order: ClassVar[bool] = True
 
     @pytest.fixture
     def retriever(self) -> IndexKeeper:
@@ -133,6 +136,44 @@ class RetrieverConformance:
     async def test_no_queries_give_no_results(self, retriever: IndexKeeper) -> None:
         await retriever.index_passages("cities", _each(_PASSAGES))
         assert (await retriever.retrieve(RetrieveRequest((), 3, "cities"))).results == ()
+
+    async def test_a_passage_is_read_by_its_id_with_its_neighbours_in_its_document(
+        self, retriever: IndexKeeper
+    ) -> None:
+        passages = [
+            Passage(f"{source}/{number} ü#?", "", "Etna.", (MetadataField("source", (source,)),))
+            for source in ("b.md", "a.md")
+            for number in range(3)
+        ]
+        passages.append(Passage("alone", "", "Etna."))
+        built = await retriever.index_passages("docs", _each(passages), metadata_fields=("source",))
+        for position, passage in enumerate(passages):
+            found = await retriever.get_passage(PassageRequest("docs", passage.id))
+            assert (found.index, found.index_version) == ("docs", built.index.version)
+            assert found.passage == passage
+            if self.keeps_order and position < 6:
+                before = None if position % 3 == 0 else passages[position - 1]
+                after = None if position % 3 == 2 else passages[position + 1]
+                assert (found.previous, found.next) == (before, after)
+            else:
+                assert (found.previous, found.next) == (None, None)
+
+    async def test_a_missing_passage_is_not_found(self, retriever: IndexKeeper) -> None:
+        await retriever.index_passages("cities", _each(_PASSAGES))
+        for wrong in ("p", "p4", "zz", "P1", "p" * 512):
+            with pytest.raises(NotFound) as error:
+                await retriever.get_passage(PassageRequest("cities", wrong))
+            assert "passage" in error.value.metadata
+        with pytest.raises(NotFound) as error:
+            await retriever.get_passage(PassageRequest("towns", "p1"))
+        assert "passage" not in error.value.metadata
+
+    async def test_a_passage_needs_an_id_within_the_limit(self, retriever: IndexKeeper) -> None:
+        await retriever.index_passages("cities", _each(_PASSAGES))
+        for wrong in ("", "p" * 513):
+            with pytest.raises(InvalidRequest) as error:
+                await retriever.get_passage(PassageRequest("cities", wrong))
+            assert [each.field for each in error.value.violations] == ["id"]
 
     async def test_many_and_long_passages_arrive_whole(self, retriever: IndexKeeper) -> None:
         many = [Passage(f"m{number}", "", f"word{number} " + "x " * 300) for number in range(1000)]

@@ -17,6 +17,7 @@ from scaar.core.types import (
     IndexDescription,
     MetadataField,
     Passage,
+    PassageRequest,
     RetrieveRequest,
     RetrieveResult,
 )
@@ -90,9 +91,26 @@ async def test_without_a_proved_tenant_no_index_can_be_read() -> None:
     for call in (
         permitted.describe_index("lab"),
         permitted.retrieve(RetrieveRequest(("leave",), 1, "lab")),
+        permitted.get_passage(PassageRequest("lab", "1")),
     ):
         with pytest.raises(NotFound, match=r"no index 'lab' \(the caller may read: none\)"):
             await call
+
+
+async def test_a_passage_comes_without_the_neighbours_that_the_caller_may_not_read() -> None:
+    passages = [
+        Passage(
+            name, "", "leave", (MetadataField("source", ("a.md",)), MetadataField("lang", (lang,)))
+        )
+        for name, lang in (("1", "de"), ("2", "en"), ("3", "en"))
+    ]
+    engine = InMemoryRetriever({"lab": passages}, fields={"lab": ("source", "lang")})
+    permitted = PermittedRetriever(engine)
+    with tenant_proved("acme", IndexAccess({"lab": (Filter("lang", ("en",)),)})):
+        found = await permitted.get_passage(PassageRequest("lab", "2"))
+        assert (found.previous, found.passage, found.next) == (None, passages[1], passages[2])
+        with pytest.raises(NotFound, match="no passage '1' in the index 'lab'"):
+            await permitted.get_passage(PassageRequest("lab", "1"))
 
 
 async def test_a_forbidden_index_is_refused_without_a_call_to_the_retriever() -> None:
