@@ -62,7 +62,8 @@ class Decision:
     """The decisions about one sentence, in the order of the loop.
 
     ``words``, ``score`` and ``signals`` belong to the draft, if it was judged; ``query`` and
-    ``passage_ids`` to the retrieval, if there was one. ``text`` is the accepted sentence.
+    ``passage_ids`` to the retrieval, if there was one. ``text`` is the accepted sentence, and
+    ``supporting_passage_ids`` are the passages that support it.
     """
 
     text: str
@@ -92,6 +93,7 @@ class Decision:
     """The candidates of the sentence, if it was chosen from several."""
     without_contributions: bool = False
     """Whether the draft was judged without contributions."""
+    supporting_passage_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,12 @@ def events_of(prediction: Prediction, provenance: Provenance) -> Iterator[Answer
     start, sentences = 0, []
     for number, decision in enumerate(prediction.decisions):
         yield from _decided(number, decision, provenance)
-        accepted = AcceptedSentence(decision.text, decision.passage_ids, degraded=decision.degraded)
+        accepted = AcceptedSentence(
+            decision.text,
+            decision.passage_ids,
+            degraded=decision.degraded,
+            supporting_passage_ids=decision.supporting_passage_ids,
+        )
         sentences.append(accepted)
         yield SentenceAccepted(number, accepted, start, start + len(decision.text))
         start += len(decision.text)

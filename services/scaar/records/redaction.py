@@ -34,7 +34,7 @@ _NAMES: Mapping[str, frozenset[str]] = {
     "RetrievedPassage": frozenset({"id"}),
     "Passage": frozenset({"id"}),
     "FilteredPassage": frozenset({"id"}),
-    "AcceptedSentence": frozenset({"passage_ids"}),
+    "AcceptedSentence": frozenset({"passage_ids", "supporting_passage_ids"}),
     "Degradation": frozenset({"stage", "reason"}),
     "ScoredCandidate": frozenset({"passage_id"}),
     "AnswerRecord": frozenset({"left_out"}),

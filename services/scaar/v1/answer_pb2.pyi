@@ -334,6 +334,7 @@ class AcceptedSentence(_message.Message):
     CONCLUDING_FIELD_NUMBER: _builtins.int
     DEGRADED_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
+    SUPPORTING_PASSAGE_IDS_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The text, including white space before the sentence."""
     concluding: _builtins.bool
@@ -354,6 +355,13 @@ class AcceptedSentence(_message.Message):
         does not set logprobs.
         """
 
+    @_builtins.property
+    def supporting_passage_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The ids of those of passage_ids whose text states the content of the sentence, in the order of
+        passage_ids. Decided by comparing words, numbers and names. Empty if none does, such as for a
+        sentence that only repeats the question.
+        """
+
     def __init__(
         self,
         *,
@@ -362,10 +370,11 @@ class AcceptedSentence(_message.Message):
         concluding: _builtins.bool = ...,
         degraded: Global___Degradation | None = ...,
         tokens: _abc.Iterable[Global___AcceptedToken] | None = ...,
+        supporting_passage_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["degraded", b"degraded"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["concluding", b"concluding", "degraded", b"degraded", "passage_ids", b"passage_ids", "text", b"text", "tokens", b"tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["concluding", b"concluding", "degraded", b"degraded", "passage_ids", b"passage_ids", "supporting_passage_ids", b"supporting_passage_ids", "text", b"text", "tokens", b"tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

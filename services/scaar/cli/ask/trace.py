@@ -4,6 +4,7 @@ No information is in colour alone: an uncertain word has a mark and the sign ``<
 """
 
 import textwrap
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -62,6 +63,9 @@ PASSAGE_CHARACTERS = 240
 
 THOUGHT_CHARACTERS = 400
 """Characters that are shown of what the model writes before a request."""
+
+SENTENCE_CHARACTERS = 80
+"""Characters that are shown of a sentence that no passage supports."""
 
 
 class TracePrinter:
@@ -296,9 +300,17 @@ class TracePrinter:
         self._labelled("answer", f"[bold]{escape(given) or '(none)'}[/]")
         if abstained is not None:
             self._labelled("! abstain", f"[bold yellow]{_abstention_text(abstained)}[/]")
-        for number, source in enumerate(self._sources.texts()):
-            self._labelled("" if number else "sources", escape(source))
+        elif unsupported := self._sources.unsupported():
+            self._labelled("", f"[dim]{escape(_unsupported_text(unsupported, answer))}[/]")
+        self._sources_of(answer)
         self._labelled("usage", usage_text(answer.usage))
+
+    def _sources_of(self, answer: Answer) -> None:
+        label, sources = "sources", self._sources.supporting()
+        if not sources and answer.abstained is None:
+            label, sources = "read", self._sources.read()
+        for number, source in enumerate(sources):
+            self._labelled("" if number else label, escape(source))
 
     def _labelled(self, label: str, markup: str) -> None:
         body = Text.from_markup(markup)
@@ -314,6 +326,14 @@ def _abstention_text(abstained: Abstention) -> str:
         return "not in the documents: no passage has what the model wrote"
     p_correct, limit = decimals_apart(abstained.p_correct, abstained.limit)
     return f"P(correct) {p_correct} is below {limit}"
+
+
+def _unsupported_text(unsupported: Sequence[str], answer: Answer) -> str:
+    """Return which sentences no passage supports."""
+    if len(unsupported) == len(answer.sentences):
+        return "no passage seems to support this answer"
+    quoted = (textwrap.shorten(text, SENTENCE_CHARACTERS, placeholder=" …") for text in unsupported)
+    return "\n".join(f"no passage seems to support “{text}”" for text in quoted)
 
 
 def usage_text(usage: Usage) -> str:

@@ -29,6 +29,7 @@ from scaar.core.ports import (
 from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
 from scaar.core.text.sentence_counts import SentenceCounter
+from scaar.core.text.support import supporting_passages
 from scaar.core.types import (
     NOT_IN_DOCUMENTS,
     UNSUPPORTED,
@@ -267,6 +268,9 @@ class AnswerState:
             concluding=concluding,
             degraded=self._degraded,
             tokens=self._tokens_of(sentence),
+            supporting_passage_ids=supporting_passages(
+                sentence.text, self.request.question, passages
+            ),
         )
         self.accepted.append(accepted)
         self._counter.add(sentence.text)

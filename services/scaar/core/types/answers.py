@@ -187,9 +187,10 @@ class AcceptedToken:
 class AcceptedSentence:
     """A sentence of the answer, and the ids of the passages that it was written from.
 
-    ``concluding`` marks a sentence with the answer phrase. ``degraded`` is the failure for which
-    the draft was accepted, if any. ``tokens``, whose texts concatenated are the text, are empty if
-    the request does not set ``logprobs``.
+    ``supporting_passage_ids`` are those of ``passage_ids`` that state its content
+    (:mod:`scaar.core.text.support`). ``concluding`` marks a sentence with the answer phrase.
+    ``degraded`` is the failure for which the draft was accepted, if any. ``tokens``, whose texts
+    concatenated are the text, are empty if the request does not set ``logprobs``.
     """
 
     text: str
@@ -197,6 +198,12 @@ class AcceptedSentence:
     concluding: bool = False
     degraded: Degradation | None = None
     tokens: tuple[AcceptedToken, ...] = ()
+    supporting_passage_ids: tuple[str, ...] = ()
+
+    @property
+    def lacks_support(self) -> bool:
+        """Whether the sentence was written from passages, and none of them supports it."""
+        return bool(self.passage_ids) and not self.supporting_passage_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +315,15 @@ class Answer:
     def shown(self) -> str:
         """What a reader is shown first: the short answer, or the whole text without one."""
         return self.answer or self.text.strip()
+
+    @property
+    def supporting_passage_ids(self) -> frozenset[str]:
+        """The passages that support a sentence."""
+        return frozenset(
+            passage_id
+            for sentence in self.sentences
+            for passage_id in sentence.supporting_passage_ids
+        )
 
     @property
     def degraded(self) -> bool:

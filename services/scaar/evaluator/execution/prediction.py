@@ -126,7 +126,12 @@ class _Decisions:
             case SentenceAccepted():
                 self._end_request()
                 accepted = event.accepted
-                self._add(event.sentence, text=accepted.text, degraded=accepted.degraded)
+                self._add(
+                    event.sentence,
+                    text=accepted.text,
+                    degraded=accepted.degraded,
+                    supporting_passage_ids=accepted.supporting_passage_ids,
+                )
             case AnswerDrafted():
                 # Its first sentence has the retrieval of the round, and the others have nothing.
                 first = self._by_sentence.get(0, Decision(text=""))

@@ -417,13 +417,28 @@ def test_the_sources_of_the_sentences_are_listed_once(answered: list[AnswerEvent
     leave = passage("p1", source="hr/leave.md", section="Leave > Annual leave")
     found = (leave, replace(leave, id="p2"), passage("p3", source="b.pdf", page="3"))
     unused = passage("p4", source="unused.md")
-    accepted = AcceptedSentence(" Leave is 28 days.", ("p1", "p2", "p3"))
-    events = [
-        *answered[:-1],
-        PassagesRetrieved(1, "handbook", "v1", (*found, unused)),
-        SentenceAccepted(2, accepted, 41, 59),
-        answered[-1],
-    ]
-    text = shown(events)
+    names = ("p1", "p2", "p3", "p4")
+
+    def text_of(*accepted: AcceptedSentence) -> str:
+        events = [
+            *answered[:-1],
+            PassagesRetrieved(1, "handbook", "v1", (*found, unused)),
+            *(SentenceAccepted(2, sentence, 41, 59) for sentence in accepted),
+            answered[-1],
+        ]
+        return shown(events).partition("answer  ")[2]
+
+    accepted = AcceptedSentence(
+        " Leave is 28 days.", names, supporting_passage_ids=("p1", "p2", "p3")
+    )
+    text = text_of(accepted)
     assert "  sources  hr/leave.md › Leave › Annual leave\n           b.pdf, page 3\n" in text
-    assert "unused.md" not in text.partition("sources")[2]
+    assert "unused.md" not in text
+    assert "“Leave is 28 days.”" not in text
+    unsupported = replace(accepted, supporting_passage_ids=())
+    text = text_of(accepted, unsupported, replace(unsupported, text=" It is paid."))
+    assert "no passage seems to support “It is paid.”" in text
+    text = text_of(unsupported)
+    assert "no passage seems to support this answer\n" in text
+    assert "  read  hr/leave.md › Leave › Annual leave\n" in text
+    assert "           unused.md\n" in text

@@ -5,7 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.core.text.support import supporting_passages
-from scaar.core.types import RetrievedPassage
+from scaar.core.types import Passage, RetrievedPassage, SentenceAccepted
+from scaar.testing.fakes import InMemoryRetriever
+
+from .scripted import BORN_IN_PARIS, SO_PARIS, asking, model, only, parts
 
 LEAVE = "Employees get 14 weeks of parental leave. The form goes to the payroll office."
 TRAVEL = "Travel expenses are paid back within 30 days by the payroll office."
@@ -107,3 +110,29 @@ def test_any_texts_have_supporting_passages_in_their_order(
     numbers = supporting(sentence, *texts, question=question)
     assert numbers == sorted(set(numbers))
     assert all(1 <= number <= len(texts) for number in numbers)
+
+
+@pytest.mark.parametrize(("policy", "supports"), [("single_round", True), ("no_retrieval", False)])
+async def test_an_accepted_sentence_has_its_supporting_passages(
+    policy: str, supports: bool
+) -> None:
+    passages = (Passage("p1", "Ada", "Ada was born."), Passage("p2", "", "Born in Paris: Ada."))
+    ports = parts(
+        model(again={"": BORN_IN_PARIS + SO_PARIS}),
+        retriever=InMemoryRetriever({"lab": passages}),
+    )
+    first = only(SentenceAccepted, await ports.events(asking(policy)))[0].accepted
+    assert first.supporting_passage_ids == (("p2",) if supports else ())
+    assert set(first.passage_ids) == ({"p1", "p2"} if supports else set())
+    assert not first.lacks_support
+
+
+async def test_a_sentence_that_no_passage_read_states_lacks_support() -> None:
+    passages = (Passage("p1", "Ada", "Ada was born in London."),)
+    ports = parts(
+        model(again={"": BORN_IN_PARIS + SO_PARIS}),
+        retriever=InMemoryRetriever({"lab": passages}),
+    )
+    first = only(SentenceAccepted, await ports.events(asking("single_round")))[0].accepted
+    assert first.passage_ids == ("p1",)
+    assert first.lacks_support

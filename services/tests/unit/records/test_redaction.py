@@ -20,6 +20,7 @@ NAMES = {
     ("AnswerRequest", "index"),
     ("AnswerRequest", "prompt_profile"),
     ("AnswerRequest", "request_id"),
+    ("AcceptedSentence", "supporting_passage_ids"),
     ("Degradation", "reason"),
     ("Degradation", "stage"),
     ("Filter", "field"),
