@@ -21,7 +21,7 @@ from scaar.core.types import (
     SentenceAccepted,
     SentenceJudged,
 )
-from scaar.gateway.content import Citation, Content, Link
+from scaar.gateway.content import Citation, Content, Link, Span
 from scaar.gateway.orchestrator import Caller
 from scaar.gateway.parameters import AnswerParameters
 from scaar.wire.messages.events import answer_event_to_json
@@ -37,13 +37,16 @@ class Style:
 
     citations: str
     url_field: str
+    gateway: str
+    """URL of the gateway, which links to passages begin with."""
     events: bool = False
     stop: tuple[str, ...] = ()
 
 
 def link_of(provenance: Provenance, parameters: AnswerParameters, style: Style) -> Link:
     """Return the links of an answer to passages of the index that it used."""
-    return Link(provenance.index or parameters.request.index, style.url_field)
+    index = provenance.index or parameters.request.index
+    return Link(index, style.url_field, style.gateway)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class Completed:
     decisions: tuple[Json, ...] = field(default=(), repr=False)
     tokens: tuple[AcceptedToken, ...] = field(default=(), repr=False)
     """The tokens of the text, if the request sets ``logprobs``."""
+    unsupported: tuple[Span, ...] = ()
+    """The sentences that no passage supports; empty if the answer says that it found none."""
 
     @property
     def truncated(self) -> bool:
@@ -103,7 +108,8 @@ async def stream_parts(
 
     If the model may abstain, the text follows when it is known that it does not: at the end.
     """
-    content = Content(Link(parameters.request.index, style.url_field).of, style.stop)
+    before = Link(parameters.request.index, style.url_field, style.gateway)
+    content = Content(before.of, style.stop)
     held: list[TextAdded] | None = None
     judged_as_a_whole = False
     decisions: list[Json] = []
@@ -132,7 +138,7 @@ async def stream_parts(
                         yield part
                 case AnswerFinished():
                     refusal = _refusal(event.answer) if held is not None else ""
-                    rest = _finished(content, style)
+                    rest = _finished(content, event.answer, style)
                     for each in () if refusal else (*(held or ()), rest):
                         if each.text or each.citations:
                             yield each
@@ -154,7 +160,7 @@ async def whole_answer(caller: Caller, parameters: AnswerParameters, style: Styl
     content.add_passages(answer.passages)
     for sentence in answer.sentences:
         content.add(sentence)
-    _finished(content, style)
+    _finished(content, answer, style)
     return _completed(answer, content, style, _refusal(answer), ())
 
 
@@ -165,9 +171,11 @@ def _added(content: Content, sentence: AcceptedSentence, style: Style) -> TextAd
     return TextAdded(text, citations if style.citations != "none" else (), tokens)
 
 
-def _finished(content: Content, style: Style) -> TextAdded:
+def _finished(content: Content, answer: Answer, style: Style) -> TextAdded:
     known = len(content.tokens)
-    text = content.finish(with_sources=style.citations == "markdown")
+    # An answer that is none has no sources, and nothing that a passage could support.
+    with_sources = style.citations == "markdown" and answer.abstained is None
+    text = content.finish(with_sources=with_sources)
     return TextAdded(text, tokens=tuple(content.tokens[known:]))
 
 
@@ -196,4 +204,5 @@ def _completed(
         stopped=content.stopped,
         decisions=tuple(decisions),
         tokens=() if refusal else tuple(content.tokens),
+        unsupported=() if answer.abstained else tuple(content.unsupported),
     )

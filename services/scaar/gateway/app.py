@@ -15,6 +15,7 @@ from starlette.routing import Route
 from scaar import __version__
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound, ScaarError
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
+from scaar.core.types import PassageRequest
 from scaar.gateway.answers import Part, Style, stream_parts, whole_answer
 from scaar.gateway.chat import chat_chunks, chat_completion
 from scaar.gateway.chat_request import ChatRequest
@@ -27,6 +28,7 @@ from scaar.gateway.model_names import ModelName, model_names
 from scaar.gateway.options import ScaarOptions
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
+from scaar.gateway.passages import PASSAGES_PATH, gateway_url, passage_response
 from scaar.gateway.responses import response_events, response_of
 from scaar.gateway.responses_request import ResponsesRequest, fields_of_responses
 from scaar.gateway.search import RetrieveRequest, retrieve
@@ -52,6 +54,9 @@ Answers with adaptive retrieval, in the form of OpenAI's interface.
 The field `scaar` of a request sets what OpenAI's interface lacks: the policy and its settings,
 filters, the budget, citations and whether decisions are reported.
 """
+_PAGE: dict[int | str, Json] = {
+    200: {"content": {"text/html": {}}, "description": "Also as a page."}
+}
 _EVENTS: dict[int | str, Json] = {
     200: {"content": {"text/event-stream": {}}, "description": "Also as events."}
 }
@@ -85,6 +90,17 @@ def build_app(
     _add_health(app, orchestrator, readiness)
     _add_models(app, orchestrator, settings)
     _add_answers(app, orchestrator, settings)
+
+    @app.get(
+        PASSAGES_PATH + "/{index}/{passage_id:path}",
+        tags=["search"],
+        summary="A passage of an index, with its neighbours",
+        responses=_PAGE,
+    )
+    async def get_passage(request: Request, index: str, passage_id: str) -> Response:
+        caller = _caller(orchestrator, request)
+        read = await caller.catalog.get_passage(PassageRequest(index, passage_id))
+        return passage_response(read, request.headers)
 
     @app.post("/retrieve", tags=["search"], summary="Passages for queries")
     async def retrieve_passages(request: Request, body: RetrieveRequest) -> Json:
@@ -150,9 +166,10 @@ def _add_models(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySetti
 
 
 def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySettings) -> None:
-    def style_of(options: ScaarOptions, stop: tuple[str, ...] = ()) -> Style:
+    def style_of(request: Request, options: ScaarOptions, stop: tuple[str, ...] = ()) -> Style:
         citations = options.citations or settings.citations
-        return Style(citations, settings.url_field, options.events, stop)
+        gateway = gateway_url(settings, request)
+        return Style(citations, settings.url_field, gateway, options.events, stop)
 
     def stream(events: AsyncGenerator[bytes, None]) -> EventStream:
         return EventStream(
@@ -164,7 +181,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
     @app.post("/v1/chat/completions", tags=["answers"], summary="Answer a chat", responses=_EVENTS)
     async def create_chat_completion(request: Request, body: ChatRequest) -> Response:
         parameters = body.parameters(default_index=settings.default_index)
-        style = style_of(body.scaar, body.stop_sequences)
+        style = style_of(request, body.scaar, body.stop_sequences)
         caller = _caller(orchestrator, request)
         if not body.stream:
             work = whole_answer(caller, parameters, style)
@@ -177,7 +194,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
     @app.post("/v1/responses", tags=["answers"], summary="Answer an input", responses=_EVENTS)
     async def create_response(request: Request, body: ResponsesRequest) -> Response:
         parameters = body.parameters(default_index=settings.default_index)
-        style = style_of(body.scaar)
+        style = style_of(request, body.scaar)
         caller = _caller(orchestrator, request)
         with fields_of_responses():
             if not body.stream:

@@ -63,6 +63,10 @@ def _lines(event: AnswerEvent) -> Iterator[str]:
             source = f" from {cited}" if cited else " without passages"
             text = event.accepted.text.strip()
             yield f"Sentence {event.sentence + 1}, accepted{source}: {text!r}."
+            if supporting := ", ".join(event.accepted.supporting_passage_ids):
+                yield f"  Supported by {supporting}."
+            elif event.accepted.lacks_support:
+                yield "  No passage supports it."
 
 
 def _judgement(event: SentenceJudged) -> str:

@@ -10,6 +10,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import Field
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scaar.client.requests import filter_choices, policy_request
@@ -22,6 +23,7 @@ from scaar.gateway.first_decision import first_decision, given_decision
 from scaar.gateway.options import Values
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
+from scaar.gateway.passages import gateway_url
 from scaar.gateway.search import MODE, RERANK, rerank_settings, score_parts_of
 from scaar.gateway.settings import GatewaySettings
 from scaar.gateway.summary import extra_usage
@@ -104,7 +106,7 @@ class Tools:
         sentence is written again. `decisions` can be passed to `explain`.
         """
         parameters = self._parameters(question, policy, index, filters)
-        style = Style("annotations", self._settings.url_field, events=True)
+        style = Style("annotations", self._settings.url_field, self._gateway(), events=True)
         completed = await _served(whole_answer(self._caller(), parameters, style), ToolError)
         return _answer(completed, link_of(completed.answer.provenance, parameters, style))
 
@@ -131,7 +133,7 @@ class Tools:
             self._caller().catalog.search(request),
             ToolError,
         )
-        link = Link(found.index, self._settings.url_field)
+        link = Link(found.index, self._settings.url_field, self._gateway())
         passages = [
             {
                 "id": each.id,
@@ -208,6 +210,9 @@ class Tools:
         )
         return AnswerParameters("scaar", request)
 
+    def _gateway(self) -> str:
+        return gateway_url(self._settings, Request(_SCOPE.get()))
+
     def _caller(self, kind: Callable[[str], Exception] = ToolError) -> Caller:
         scope = _SCOPE.get()
         try:
@@ -250,8 +255,15 @@ def _answer(completed: Completed, link: Link) -> Json:
             }
             for each in completed.citations
         ],
+        "unsupported": [{"start": start, "end": end} for start, end in completed.unsupported],
         "passages": [
-            {"id": each.id, "title": each.title, "text": each.text, "url": link.of(each)}
+            {
+                "id": each.id,
+                "title": each.title,
+                "text": each.text,
+                "url": link.of(each),
+                "supports": each.id in answer.supporting_passage_ids,
+            }
             for each in answer.passages
         ],
         "decisions": decisions,

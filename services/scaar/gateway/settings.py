@@ -13,6 +13,7 @@ from scaar.runtime.settings import ProcessSettings, Target, settings_of
 
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+")
 _HOST = re.compile(r"[^/\s]+")
+_PUBLIC_URL = r"^(https?://[^\s?#]*[^\s?#/])?$"
 
 
 def _checked(names: tuple[str, ...], *, pattern: re.Pattern[str], rule: str) -> tuple[str, ...]:
@@ -76,7 +77,12 @@ class GatewaySettings(ProcessSettings):
 
     url_field: str = Field(default="url", min_length=1, max_length=64)
     """Metadata field of passages with the URL that citations link to. A passage without the field
-    is cited as ``scaar:INDEX/ID``."""
+    is cited by its page at the gateway, ``/passages/INDEX/ID``."""
+
+    public_url: str = Field(default="", pattern=_PUBLIC_URL, max_length=2048)
+    """URL of the gateway as its clients reach it, such as ``https://scaar.example.com``, which
+    citations of passages begin with. Default: scheme and host of the request; set it behind a proxy
+    that changes these."""
 
     allowed_origins: _Origins = ()
     """Origins of pages whose scripts may call the gateway (CORS), such as

@@ -10,6 +10,7 @@ from scaar.gateway.content import Link
 def summary(completed: Completed, link: Link) -> dict[str, Any]:
     """Return the field ``scaar`` of an answer."""
     answer, provenance = completed.answer, completed.answer.provenance
+    supporting = answer.supporting_passage_ids
     found: dict[str, Any] = {
         "request_id": provenance.request_id,
         "answer": answer.answer,
@@ -20,7 +21,16 @@ def summary(completed: Completed, link: Link) -> dict[str, Any]:
         "end": answer.end.value,
         "degraded": answer.degraded,
         "passages": [
-            {"id": each.id, "title": each.title, "url": link.of(each)} for each in answer.passages
+            {
+                "id": each.id,
+                "title": each.title,
+                "url": link.of(each),
+                "supports": each.id in supporting,
+            }
+            for each in answer.passages
+        ],
+        "unsupported": [
+            {"start_index": start, "end_index": end} for start, end in completed.unsupported
         ],
     }
     if answer.question:

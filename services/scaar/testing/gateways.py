@@ -47,11 +47,13 @@ from scaar.wire.status import status_of
 
 DRAFT = " Ada was born in Paris."
 SENTENCES = (
-    AcceptedSentence(" Ada was born in London.", ("p1", "p2")),
+    AcceptedSentence(" Ada was born in London.", ("p1", "p2"), supporting_passage_ids=("p1", "p2")),
     AcceptedSentence(" So the answer is London.", concluding=True),
 )
 TEXT = "Ada was born in London. So the answer is London."
 URL = "https://example.com/ada"
+GATEWAY = "https://scaar.example.com/gateway"
+"""URL of gateways whose links do not depend on their port."""
 PASSAGES = (
     Passage("p1", "Ada", "Ada was born in London.", (MetadataField("url", (URL,)),)),
     Passage("p2", "Byron & <co>", "Byron was born in London too."),

@@ -94,6 +94,12 @@ async def mcp_search(url: str, index: str) -> Response:
     return await tool(url, "search", query=QUESTION, index=index, top_k=10)
 
 
+async def passage(url: str, index: str) -> Response:
+    async with httpx2.AsyncClient(base_url=url, timeout=20) as client:
+        response = await client.get(f"/passages/{index}/acme-en", headers=ACME)
+    return response.status_code, response.text
+
+
 DOORS: dict[str, Call] = {
     "chat": chat,
     "stream": stream,
@@ -101,6 +107,7 @@ DOORS: dict[str, Call] = {
     "retrieve": retrieve,
     "mcp answer": mcp_answer,
     "mcp search": mcp_search,
+    "passage": passage,
 }
 
 
@@ -123,6 +130,18 @@ async def test_mandatory_filters_apply_at_every_door(url: str, door: str) -> Non
     assert ("Parental leave at acme" in text, "globex" in text) == (door != "chat", False)
     status, text = await DOORS[door](url, "acme-docs")
     assert status == 200
+
+
+async def test_a_passage_of_another_tenant_is_not_found_like_one_that_never_was(url: str) -> None:
+    async with httpx2.AsyncClient(base_url=url, headers=ACME, timeout=20) as client:
+        own = await client.get("/passages/shared/acme-en")
+        others = [await client.get(f"/passages/shared/{name}") for name in ("globex-en", "nothing")]
+    assert own.json()["passage"]["text"] == "Parental leave at acme is paid."
+    assert [response.status_code for response in others] == [404, 404]
+    assert [response.json()["error"]["message"] for response in others] == [
+        "no passage 'globex-en' in the index 'shared'",
+        "no passage 'nothing' in the index 'shared'",
+    ]
 
 
 async def test_models_and_resources_are_those_of_the_caller(url: str) -> None:

@@ -48,6 +48,7 @@ from scaar.testing.fakes import (
     ScriptedScorer,
 )
 from scaar.testing.gateways import (
+    GATEWAY,
     PASSAGES,
     TEXT,
     URL,
@@ -65,14 +66,14 @@ ANNOTATIONS = [
         "type": "url_citation",
         "url_citation": {"start_index": 0, "end_index": 23, "title": title, "url": url},
     }
-    for title, url in (("Ada", URL), ("Byron & <co>", "scaar:lab/p2"))
+    for title, url in (("Ada", URL), ("Byron & <co>", f"{GATEWAY}/passages/lab/p2"))
 ]
 
 
 @asynccontextmanager
 async def asking(answerer: ScriptedAnswerer, **settings: Any) -> AsyncIterator[AsyncOpenAI]:
     async with (
-        gateway_before(answerer, **settings) as url,
+        gateway_before(answerer, **{"public_url": GATEWAY, **settings}) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):
         yield client
@@ -164,7 +165,8 @@ async def test_decisions_are_chunks_without_choices() -> None:
 
 
 async def test_sources_can_be_a_list_in_markdown() -> None:
-    expected = f"{TEXT}\n\nSources:\n\n1. [Ada]({URL})\n2. [Byron & \\<co\\>](scaar:lab/p2)"
+    links = f"1. [Ada]({URL})\n2. [Byron & \\<co\\>]({GATEWAY}/passages/lab/p2)"
+    expected = f"{TEXT}\n\nSources:\n\n{links}"
     async with asking(ScriptedAnswerer(cited_answer), citations="markdown") as client:
         whole = await completed(client)
         chunks = await chunks_of(client)

@@ -21,7 +21,7 @@ from scaar.testing.fakes import (
     ScriptedGenerator,
     ScriptedScorer,
 )
-from scaar.testing.gateways import abstaining_answer, gateway_before
+from scaar.testing.gateways import GATEWAY, abstaining_answer, gateway_before
 
 QUESTION: Any = [{"role": "user", "content": "Where was Ada born?"}]
 PASSAGES = (Passage("p1", "Ada", "Ada was born in Łódź."),)
@@ -53,7 +53,7 @@ async def asking(model: ModelDescription = SCRIPTED_MODEL) -> AsyncIterator[Asyn
         InMemoryRetriever({"lab": PASSAGES}),
     )
     async with (
-        gateway_before(AdaptiveLoop(ports, default_index="lab")) as url,
+        gateway_before(AdaptiveLoop(ports, default_index="lab"), public_url=GATEWAY) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):
         yield client
@@ -134,7 +134,10 @@ async def test_text_that_the_model_did_not_write_has_the_value_for_unlikely_toke
         text, tokens = await ask(client, extra_body=fields)
     assert "".join(each.token for each in tokens) == text
     unwritten = [each.token for each in tokens if each.logprob == -9999.0]
-    assert unwritten == [" So the answer is", "\n\nSources:\n\n1. [Ada](scaar:lab/p1)"]
+    assert unwritten == [
+        " So the answer is",
+        f"\n\nSources:\n\n1. [Ada]({GATEWAY}/passages/lab/p1)",
+    ]
 
 
 async def test_completions_have_none_unless_they_are_requested() -> None:

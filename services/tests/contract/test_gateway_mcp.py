@@ -102,6 +102,7 @@ async def test_an_answer_has_citations_and_decisions_that_can_be_explained(mode:
         "  Passages of lab: p1 (Ada), p2 (Byron & <co>).",
         "  Rewritten: 'Ada was born in London.'.",
         "Sentence 1, accepted from p1, p2: 'Ada was born in London.'.",
+        "  Supported by p1, p2.",
         "Sentence 2, accepted without passages: 'So the answer is London.'.",
     ]
 

@@ -22,6 +22,7 @@ from scaar.core.types import (
 )
 from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.gateways import (
+    GATEWAY,
     TEXT,
     URL,
     abstaining_answer,
@@ -33,7 +34,7 @@ from scaar.testing.gateways import (
 QUESTION = "Where was Ada born?"
 ANNOTATIONS = [
     {"type": "url_citation", "start_index": 0, "end_index": 23, "title": title, "url": url}
-    for title, url in (("Ada", URL), ("Byron & <co>", "scaar:lab/p2"))
+    for title, url in (("Ada", URL), ("Byron & <co>", f"{GATEWAY}/passages/lab/p2"))
 ]
 STREAM = [
     "response.created",
@@ -54,7 +55,7 @@ STREAM = [
 @asynccontextmanager
 async def asking(answerer: ScriptedAnswerer, **settings: Any) -> AsyncIterator[AsyncOpenAI]:
     async with (
-        gateway_before(answerer, **settings) as url,
+        gateway_before(answerer, **{"public_url": GATEWAY, **settings}) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):
         yield client
