@@ -40,10 +40,10 @@ class ScaarAnswer(ScaarConnection, BaseTool):
 
     The content is the text of the answer and the list of its sources. The artifact has ``answer``
     (the short form, empty for the form ``text``), ``text``, ``citations`` (offsets into the text,
-    and the passages that the sentence cites), ``passages``, ``decisions`` (the events of the
-    answer, in their order), ``usage``, ``request_id``, and ``abstained`` and ``degraded``. Errors
-    of scaar are a ``ToolException``, which ``handle_tool_error=True`` returns to the model as
-    content.
+    the passages that the sentence was written from, and those that support it), ``passages``,
+    ``decisions`` (the events of the answer, in their order), ``usage``, ``request_id``, and
+    ``abstained`` and ``degraded``. Errors of scaar are a ``ToolException``, which
+    ``handle_tool_error=True`` returns to the model as content.
     """
 
     name: str = "scaar_answer"
@@ -124,6 +124,7 @@ class ScaarAnswer(ScaarConnection, BaseTool):
                 "end": each.end,
                 "text": each.accepted.text,
                 "passage_ids": list(each.accepted.passage_ids),
+                "supporting_passage_ids": list(each.accepted.supporting_passage_ids),
             }
             for each in events
             if isinstance(each, SentenceAccepted) and each.accepted.passage_ids
