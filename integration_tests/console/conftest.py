@@ -20,6 +20,8 @@ from scaar.testing.lab_installation import LabInstallation, running_lab
 from scaar.testing.processes import running_service
 
 QUESTION = "Who is the spouse of the director of the film The Velvet Statue?"
+LONG_QUESTION = "Which film was released first, The Velvet Statue or The Haunted Fountain?"
+"""A question that the lab answers in five sentences."""
 POLICIES = ("scaar", "flare", "dragin", "single_round", "no_retrieval")
 TUNED = "tuned-1.4"
 HOSTILE = (
@@ -73,6 +75,7 @@ def recorded(home: Path) -> Iterator[Recorded]:
     with running_lab(home, SCAAR_ORCHESTRATOR_POLICY_FOLDER=tuned) as lab:
         for policy in (*POLICIES, TUNED):
             scaar("ask", QUESTION, "--policy", policy, "--address", lab.target)
+        scaar("ask", LONG_QUESTION, "--policy", "scaar", "--address", lab.target)
         scaar("ask", HOSTILE, "--policy", "flare", "--address", lab.target)
         _build_hostile_index(home, lab)
         searched = ("ask", "Where is Zanzibar?", "--policy", "single_round", "--index", "hostile")
@@ -80,11 +83,12 @@ def recorded(home: Path) -> Iterator[Recorded]:
         with pytest.raises(subprocess.CalledProcessError):
             scaar("ask", QUESTION, "--index", "none", "--address", lab.target)
         records = lab.target_of(ServiceName.RECORDS)
-        while len(found := _listed(records)) < len(POLICIES) + 4:
+        while len(found := _listed(records)) < len(POLICIES) + 5:
             pass
         asked = {"question": QUESTION, "index": "lab"}
         ids = {policy: _id(found, policy=policy, **asked) for policy in POLICIES}
         ids |= {"tuned": _id(found, policy=TUNED, **asked)}
+        ids |= {"long": _id(found, question=LONG_QUESTION)}
         ids |= {"hostile": _hostile(found), "passages": _id(found, index="hostile")}
         ids |= {"failed": _id(found, failure="NOT_FOUND"), "evaluation": _evaluated(lab)}
         yield Recorded(lab, ids)

@@ -30,7 +30,7 @@ REQUEST = AnswerRequest(
     budget=BudgetLimits(max_sentences=SENTENCES, max_tokens=8192),
     request_id="thousand-words",
 )
-MAX_BYTES = 750_000
+MAX_BYTES = 800_000
 MAX_TRANSFERRED_BYTES = 200_000
 MAX_ELEMENTS_PER_WORD = 20
 """Elements of the words, of their table and of the rest of the page."""

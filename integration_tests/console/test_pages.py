@@ -132,12 +132,35 @@ def test_the_navigation_leads_to_every_page(page: Page) -> None:
     expect(page.locator(":focus")).to_have_text("To the content")
 
 
+def test_an_answer_of_five_sentences_and_two_searches_is_short_on_a_phone(
+    page: Page, recorded: Recorded
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(path_of("/answers/{long}", recorded))
+    sentences = page.locator(".sentence h3").all_inner_texts()
+    assert sentences[-1] == "Sentence 5"
+    reasons = page.locator(".reason").all_inner_texts()
+    assert sum(reason.startswith("It searched because ") for reason in reasons) == 2
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3_500
+
+
+def test_the_examples_follow_the_chosen_index(page: Page) -> None:
+    page.goto("/")
+    expect(page.locator("#examples a")).to_have_count(2)
+    page.get_by_label("Index").select_option("hostile")
+    # Its titles are too long for a question.
+    expect(page.locator("#examples a")).to_have_count(0)
+    page.get_by_label("Index").select_option("lab")
+    page.get_by_role("link", name="The Haunted Fountain").click()
+    expect(page.get_by_label("Question")).to_have_value(re.compile("The Haunted Fountain"))
+
+
 def test_a_question_is_answered_word_by_word_and_leads_to_its_record(page: Page) -> None:
     page.goto("/")
     page.get_by_label("Question").fill("When was the film The Haunted Fountain released?")
     page.get_by_label("Policy").select_option("flare")
     page.get_by_role("button", name="Ask").click()
-    expect(page.locator("#live h3").first).to_be_visible(timeout=30_000)
+    expect(page.locator("#live .reason").first).to_be_visible(timeout=30_000)
     link = page.get_by_role("link", name="The record of this answer")
     expect(link).to_be_visible(timeout=30_000)
     answer = page.locator("#live .answer").inner_text()
@@ -194,6 +217,7 @@ def test_the_slider_shows_what_a_real_answer_would_do(
 
 def test_a_typed_threshold_is_judged_and_moves_the_slider(page: Page, recorded: Recorded) -> None:
     page.goto(f"/answers/{recorded.ids['scaar']}")
+    page.get_by_text("What if the threshold were another one?").click()
     outcome = page.locator("#what-if-outcome")
     page.get_by_label("Threshold θ", exact=True).fill("0.0125")
     expect(outcome).to_contain_text("at θ = 0.0125")

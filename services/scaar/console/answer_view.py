@@ -1,13 +1,15 @@
 """An answer as its pages show it: the events of each sentence, in order, ready for a template."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from scaar.console.differences import Difference, Piece, difference, marked, words_to_mark
-from scaar.console.query_view import QueryView, query_view
+from scaar.console.blocks import Block, Blocks, sections_of
+from scaar.console.passage_list import WrittenWith
+from scaar.console.passage_names import PassageNames
+from scaar.console.reason import Reason
 from scaar.console.timeline import Span, spans_of, stages_of, totals_of
-from scaar.console.words import Words, words_of
 from scaar.core.policies.settings import SETTINGS
 from scaar.core.types import (
     Answer,
@@ -15,44 +17,22 @@ from scaar.core.types import (
     AnswerFinished,
     AnswerStarted,
     EffectivePolicy,
-    PassagesRetrieved,
-    PromptRead,
     Provenance,
-    QueryBuilt,
-    RetrievedPassage,
-    SentenceJudged,
-    SentenceRegenerated,
-    Token,
-    TokenDrafted,
+    SentenceAccepted,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """An event with what its template needs beside it."""
-
-    kind: str
-    event: AnswerEvent
-    more: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
-    """The blocks of a sentence; None for those of the whole answer."""
+    """The blocks below a heading. ``repeated`` is what they have in common; then they are folded.
 
-    sentence: int | None
+    ``start`` is the number of the first sentence of those that are folded.
+    """
+
+    heading: str
     blocks: tuple[Block, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PassageView:
-    """A retrieved passage with the words of the query marked."""
-
-    passage: RetrievedPassage
-    title: tuple[Piece, ...]
-    text: tuple[Piece, ...]
-    read_before: bool
-    parts: tuple[tuple[str, str], ...]
+    repeated: str = ""
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,89 +47,21 @@ class SettingView:
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """An answer for its template."""
+    """An answer for its template.
+
+    ``sources`` are the names of the passages that it was written with. ``reason`` says why it did
+    not search, where no section does.
+    """
 
     sections: tuple[Section, ...]
+    sources: tuple[str, ...]
+    reason: Reason | None
     answer: Answer | None
     provenance: Provenance | None
     settings: tuple[SettingView, ...]
     spans: tuple[Span, ...]
     stages: tuple[str, ...]
     totals: tuple[tuple[str, float], ...]
-
-
-class Blocks:
-    """Makes blocks of the events of one answer, in their order."""
-
-    def __init__(self) -> None:
-        self._policy: EffectivePolicy | None = None
-        self._tokens: dict[int, list[Token]] = {}
-        self._judged: dict[int, SentenceJudged] = {}
-        self._passages: tuple[RetrievedPassage, ...] = ()
-        self._query = ""
-        self._read: set[str] = set()
-        self._number = 0
-
-    def block(self, event: AnswerEvent) -> Block | None:
-        """Return the block of an event; None for one that has none of its own.
-
-        The ``number`` of a block is for the ids of its elements.
-        """
-        kind = type(event).__name__
-        self._number += 1
-        match event:
-            case AnswerStarted():
-                self._policy = event.provenance.policy
-                return None
-            case TokenDrafted():
-                self._tokens.setdefault(event.sentence, []).append(event.token)
-                return None
-            case AnswerFinished() | PromptRead():
-                return None
-            case SentenceJudged():
-                self._judged[event.sentence] = event
-                tokens = self._tokens.pop(event.sentence, [])
-                return Block(
-                    kind, event, {"words": self._words(event, tokens), "number": self._number}
-                )
-            case QueryBuilt():
-                self._query = f"{event.query.text} {event.query.fused_with}"
-                found = self._query_view(event)
-                return Block(kind, event, {"found": found, "number": self._number})
-            case PassagesRetrieved():
-                return Block(kind, event, {"passages": self._passage_views(event)})
-            case SentenceRegenerated():
-                return Block(kind, event, {"difference": self._difference(event)})
-            case _:
-                return Block(kind, event)
-
-    def _words(self, event: SentenceJudged, tokens: Sequence[Token]) -> Words | None:
-        return words_of(event, self._policy, tokens) if self._policy is not None else None
-
-    def _query_view(self, event: QueryBuilt) -> QueryView | None:
-        judged = self._judged.get(event.sentence)
-        if judged is None or self._policy is None:
-            return None
-        return query_view(event.query, judged, self._policy)
-
-    def _passage_views(self, event: PassagesRetrieved) -> tuple[PassageView, ...]:
-        wanted = words_to_mark(self._query)
-        views = tuple(
-            PassageView(
-                each,
-                marked(each.title, wanted),
-                marked(each.text, wanted),
-                each.id in self._read,
-                parts_of(each),
-            )
-            for each in event.passages
-        )
-        self._passages = event.passages
-        self._read.update(each.id for each in event.passages)
-        return views
-
-    def _difference(self, event: SentenceRegenerated) -> Difference:
-        return difference(event.draft, event.text, self._passages)
 
 
 def view_of(events: Sequence[AnswerEvent], event_ms: Sequence[float] = ()) -> AnswerView:
@@ -159,16 +71,42 @@ def view_of(events: Sequence[AnswerEvent], event_ms: Sequence[float] = ()) -> An
     provenance = started.provenance if started is not None else None
     if finished is not None:
         provenance = finished.answer.provenance
-    spans = spans_of(events, event_ms)
+    spans, blocks = spans_of(events, event_ms), Blocks()
+    sections = [Section(heading, tuple(held)) for heading, held in sections_of(events, blocks)]
+    answer = finished.answer if finished is not None else None
     return AnswerView(
-        tuple(_sections(events)),
-        finished.answer if finished is not None else None,
+        tuple(_folded(sections)),
+        sources_of(answer, blocks.names) if answer is not None else (),
+        blocks.searches.reason_without(),
+        answer,
         provenance,
         settings_of(provenance.policy) if provenance is not None else (),
         spans,
         tuple(stages_of(spans)),
         totals_of(spans),
     )
+
+
+def _folded(sections: Sequence[Section]) -> Iterator[Section]:
+    """Yield the sections, with consecutive ones folded that only repeat what they are made of."""
+    for text, group in groupby(sections, _repeated_text):
+        alike = list(group)
+        if not text or len(alike) == 1:
+            yield from alike
+            continue
+        blocks = tuple(section.blocks[0] for section in alike)
+        events = [block.event for block in blocks if isinstance(block.event, SentenceAccepted)]
+        first, last = events[0].sentence + 1, events[-1].sentence + 1
+        yield Section(f"Sentences {first} to {last}", blocks, text, first)
+
+
+def _repeated_text(section: Section) -> str:
+    """Return what a sentence was written with if nothing else is to be said of it."""
+    block = section.blocks[0]
+    if len(section.blocks) > 1 or not isinstance(block.event, SentenceAccepted):
+        return ""
+    written: WrittenWith = block.more["written_with"]
+    return written.text if written.is_same and block.event.accepted.degraded is None else ""
 
 
 def settings_of(policy: EffectivePolicy) -> tuple[SettingView, ...]:
@@ -184,29 +122,6 @@ def settings_of(policy: EffectivePolicy) -> tuple[SettingView, ...]:
     return tuple(found)
 
 
-def parts_of(passage: RetrievedPassage) -> tuple[tuple[str, str], ...]:
-    """Return the score of a passage and its parts, with their names."""
-    found = [("score", f"{passage.score:.4g}")]
-    if (parts := passage.score_parts) is not None:
-        for name in ("words", "vectors", "fused"):
-            if (ranked := getattr(parts, name)) is not None:
-                found.append((name, f"{ranked.score:.4g} (rank {ranked.rank})"))
-        if parts.rerank is not None:
-            found.append(("reranked", f"{parts.rerank:.4g}"))
-    return tuple(found)
-
-
-def _sections(events: Iterable[AnswerEvent]) -> Iterable[Section]:
-    blocks, of_sentence = Blocks(), -2
-    found: list[tuple[int | None, list[Block]]] = []
-    for event in events:
-        block = blocks.block(event)
-        if block is None:
-            continue
-        sentence = getattr(event, "sentence", None)
-        key = -1 if sentence is None else sentence
-        if key != of_sentence:
-            found.append((sentence, []))
-            of_sentence = key
-        found[-1][1].append(block)
-    return [Section(sentence, tuple(held)) for sentence, held in found]
+def sources_of(answer: Answer, names: PassageNames) -> tuple[str, ...]:
+    """Return the name of each passage that a sentence was written with, each once."""
+    return names.of(each for sentence in answer.sentences for each in sentence.passage_ids)

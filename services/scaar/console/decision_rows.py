@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from scaar.console.data_tables import NOTHING, Cell, Column, DataTable, Mark, data_table
+from scaar.console.passage_names import name_of
 from scaar.console.record_rows import shortened
 from scaar.core.types import (
     AcceptedSentence,
@@ -28,7 +29,7 @@ COLUMNS = (
         "a whole, with the value that the trigger compared with the threshold.",
     ),
     Column("Query", "What was searched for."),
-    Column("Passages", "Number of passages that were found, and their ids."),
+    Column("Passages", "Number of passages that were found, and their files or titles."),
     Column("Accepted", "The accepted sentence."),
 )
 
@@ -121,7 +122,7 @@ def _word(word: JudgedWord) -> Cell:
 
 
 def _passages(found: PassagesRetrieved) -> Cell:
-    return Cell(str(len(found.passages)), note=", ".join(each.id for each in found.passages))
+    return Cell(str(len(found.passages)), note="; ".join(map(name_of, found.passages)))
 
 
 def _accepted(accepted: AcceptedSentence) -> Cell:

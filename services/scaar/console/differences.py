@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from scaar.console.passage_names import name_of
 from scaar.core.text.words import bare_word, split_words
 from scaar.core.types import RetrievedPassage
 
@@ -32,7 +33,7 @@ class Difference:
 def difference(before: str, after: str, passages: Sequence[RetrievedPassage]) -> Difference:
     """Return two texts as words, with those that differ marked.
 
-    New words that a passage has carry its id.
+    New words that a passage has carry its name.
     """
     old, new = (_PIECES.findall(text.strip()) for text in (before, after))
     sources = _sources(passages)
@@ -66,9 +67,9 @@ def words_to_mark(text: str) -> frozenset[str]:
 
 
 def _sources(passages: Sequence[RetrievedPassage]) -> Mapping[str, str]:
-    """Return the id of the best passage that has each word."""
+    """Return the name of the best passage that has each word."""
     found: dict[str, str] = {}
     for passage in passages:
         for word in split_words(f"{passage.title} {passage.text}"):
-            found.setdefault(bare_word(word.text), passage.id)
+            found.setdefault(bare_word(word.text), name_of(passage))
     return found

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse
 from scaar import __version__
 from scaar.console.back_ends import BackEnds, Ports
 from scaar.console.settings import ConsoleSettings
+from scaar.core.plurals import counted
 
 FOLDER = Path(__file__).parent
 PAGES = (
@@ -29,13 +30,15 @@ PAGES = (
 @cache
 def templates() -> Environment:
     """Return the templates, which escape every value."""
-    return Environment(
+    environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(FOLDER / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["counted"] = counted
+    return environment
 
 
 def back_ends_of(request: Request) -> BackEnds:

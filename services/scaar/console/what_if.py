@@ -47,6 +47,8 @@ class WhatIf:
     searches: int = 0
     costs: tuple[Cost, ...] = ()
     problem: str = ""
+    judges: bool = True
+    """Whether the answer has drafts that can be judged again."""
 
     @property
     def chosen(self) -> str:
@@ -84,7 +86,7 @@ async def judge_again(
     """
     started = next((each for each in record.events if isinstance(each, AnswerStarted)), None)
     if started is None:
-        return _without("The answer failed before it started.")
+        return replace(_without("The answer failed before it started."), judges=False)
     policies = (*_PUBLISHED, *(each.name for each in tuned if each.policy.trigger is not None))
     name = form.get("policy", "")
     if name and name not in policies:
@@ -92,7 +94,7 @@ async def judge_again(
     judging = _judging(record, started.provenance.policy, name, tuned)
     if judging is None:
         text = f"The policy {started.provenance.policy.name} has no trigger: it judges no drafts."
-        return _without(text)
+        return replace(_without(text), judges=False)
     trigger = form.get("trigger") or judging.trigger
     if trigger not in TRIGGERS:
         return _without(f"There is no trigger {trigger}.")

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from scaar.console.answer_view import view_of
 from scaar.console.commands import ask_command, grpc_call
 from scaar.console.loading import loaded_or
+from scaar.console.number_text import time_text
 from scaar.console.rendering import back_ends_of, ports_of, render, settings_of
 from scaar.console.what_if import is_published, judge_again
 from scaar.core.errors import BackendUnavailable, InvalidRequest, PermissionDenied
@@ -23,8 +24,8 @@ async def answer(request: Request) -> Response:
     records = _records(request)
     record = await records.get_record(request.path_params["id"])
     what_if = await judge_again(records, record, request.query_params, await _tuned(request))
-    context = {**_context(request, record), "what_if": what_if, "whole_page": True}
-    return render(request, "answer.html", context)
+    asked = {"what_if": what_if, "asks_what_if": bool(request.query_params), "whole_page": True}
+    return render(request, "answer.html", {**_context(request, record), **asked})
 
 
 async def outcome(request: Request) -> Response:
@@ -86,6 +87,7 @@ def _context(request: Request, record: AnswerRecord) -> dict[str, Any]:
         "record": record,
         "summary": summary,
         "view": view_of(record.events, record.event_ms),
+        "time": f"{time_text(summary.created_at)} UTC",
         "trace_url": trace_url,
         "can_give_feedback": not settings.read_only,
         "verdicts": tuple(Verdict),

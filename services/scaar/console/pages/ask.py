@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from scaar.console.answer_view import Blocks, view_of
+from scaar.console.answer_view import sources_of, view_of
+from scaar.console.blocks import Blocks
 from scaar.console.rendering import ports_of, render, settings_of, templates
 from scaar.console.statuses import status_of
 from scaar.core.errors import (
@@ -190,17 +191,22 @@ def _sent(event: AnswerEvent, blocks: Blocks) -> list[tuple[str, Mapping[str, An
     block = blocks.block(event)
     fragments: Any = templates().get_template("blocks.html").module
     if isinstance(event, TokenDrafted):
-        return [("token", {"sentence": event.sentence, "text": event.token.text})]
+        heading = blocks.searches.writing_heading(event.sentence)
+        return [("token", {"heading": heading, "text": event.token.text})]
     if isinstance(event, PromptRead):
+        heading = blocks.searches.writing_heading(event.sentence)
         text = f"reading {counted(event.unread_tokens, 'token')}"
-        return [("reading", {"sentence": event.sentence, "text": text})]
+        return [("reading", {"heading": heading, "text": text})]
     if isinstance(event, AnswerFinished):
-        html = f"{fragments.answer_text(event.answer)}{fragments.usage(event.answer)}"
-        return [("answer", {"html": html})]
+        answer = fragments.answer_text(event.answer, sources_of(event.answer, blocks.names))
+        return [
+            ("answer", {"html": str(answer)}),
+            ("reason", {"html": str(fragments.reason(blocks.searches.reason_without()))}),
+            ("usage", {"html": str(fragments.usage_line(event.answer))}),
+        ]
     if block is None:
         return []
-    sentence = getattr(event, "sentence", None)
-    return [("block", {"sentence": sentence, "html": str(fragments.block(block))})]
+    return [("block", {"heading": block.heading, "html": str(fragments.block(block))})]
 
 
 def _event(name: str, data: Mapping[str, Any]) -> bytes:

@@ -66,12 +66,12 @@
     const answer = element("div");
     live.replaceChildren(answer, place);
     answer.append(element("p", "The model answers…", "faint"));
-    let current, draft, section, reading;
-    const begin = (sentence) => {
-      if (section && current === sentence) return;
-      current = sentence;
+    let draft, section, reading;
+    const begin = (heading) => {
+      if (section?.firstChild.textContent === heading) return;
+      if (!section) place.append(element("h2", "What it did, and why"));
       section = element("section", "", "sentence");
-      section.append(element("h2", sentence === null ? "Answer" : `Sentence ${sentence + 1}`));
+      section.append(element("h3", heading));
       place.append(section);
       draft = null;
     };
@@ -86,12 +86,12 @@
       // How much is still to be read is shown until something else happens.
       reading?.remove();
       if (name === "reading") {
-        begin(data.sentence);
+        begin(data.heading);
         reading = element("p", data.text, "drafting reading");
         reading.setAttribute("aria-hidden", "true");
         section.append(reading);
       } else if (name === "token") {
-        begin(data.sentence);
+        begin(data.heading);
         if (!draft) {
           draft = element("p", "", "drafting");
           draft.setAttribute("aria-hidden", "true");
@@ -100,12 +100,16 @@
         }
         draft.firstChild.textContent += data.text;
       } else if (name === "block") {
-        begin(data.sentence);
+        begin(data.heading);
         if (draft) draft.remove();
         draft = null;
         section.append(show(data.html));
       } else if (name === "answer") {
         answer.replaceChildren(show(data.html));
+      } else if (name === "reason") {
+        place.querySelector("h2")?.after(show(data.html));
+      } else if (name === "usage") {
+        place.append(element("h2", "Usage"), show(data.html));
       } else if (name === "done") {
         const line = element("p");
         const link = element("a", "The record of this answer");

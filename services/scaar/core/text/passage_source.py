@@ -2,7 +2,8 @@
 
 from scaar.core.types import HEADING_SEPARATOR, Passage, RetrievedPassage
 
-_BETWEEN = " › "
+BETWEEN = " › "
+"""Between the file and the headings of a place."""
 
 
 def source_text(passage: Passage | RetrievedPassage) -> str:
@@ -11,5 +12,5 @@ def source_text(passage: Passage | RetrievedPassage) -> str:
     if not (source := fields.get("source")):
         return ""
     headings = fields["section"].split(HEADING_SEPARATOR) if "section" in fields else []
-    place = _BETWEEN.join((source, *headings))
+    place = BETWEEN.join((source, *headings))
     return f"{place}, page {fields['page']}" if "page" in fields else place

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from scaar.console.answer_view import Blocks
+from scaar.console.blocks import Blocks
 from scaar.console.rendering import templates
 from scaar.console.settings import ConsoleSettings
 from scaar.console.what_if import WhatIf, judge_again
@@ -154,7 +154,7 @@ async def test_the_crossing_word_is_marked_by_more_than_a_colour() -> None:
     assert '<li class="word uncertain trigger">' in page
     assert "▲" in page
     assert "trigger: uncertain word" in page
-    assert "The first uncertain word is" in page
+    assert "It searched because" in page
 
 
 async def test_every_word_is_described_by_its_numbers() -> None:
@@ -416,9 +416,19 @@ class TestWhatIf:
         assert response.status_code == 200
         assert "contribution" in response.text
 
-    async def test_a_policy_that_judges_nothing_says_so(self) -> None:
+    async def test_a_policy_that_judges_nothing_has_no_form(self) -> None:
         with pages(await recorded("single_round")) as client:
-            assert "has no trigger" in client.get(f"/answers/{ID}").text
+            page = client.get(f"/answers/{ID}").text
+            outcome = client.get(f"/answers/{ID}/what-if").text
+        assert "What if" not in page
+        assert "has no trigger" in outcome
+
+    async def test_the_form_is_folded_unless_the_address_asks_for_it(self) -> None:
+        with pages(await recorded("flare")) as client:
+            folded = client.get(f"/answers/{ID}").text
+            opened = client.get(f"/answers/{ID}", params={"theta": "0.2"}).text
+        assert '<details id="what-if">' in folded
+        assert '<details id="what-if" open>' in opened
 
 
 class TestFeedback:
@@ -462,7 +472,7 @@ EVENTS: tuple[tuple[AnswerEvent, str], ...] = (
         ),
         "all are kept",
     ),
-    (AnswerDrafted(1, HOSTILE), "Answer of round 1"),
+    (AnswerDrafted(1, HOSTILE), "The answer of this round"),
     (SearchRequested(1, HOSTILE, HOSTILE, SearchDecision.SKIPPED, 0.9), "skipped"),
     (RetrievalWeighed(0, 0.3, 0.2, RetrievalDecision.RETRIEVE), "above the threshold"),
     (
@@ -525,7 +535,10 @@ class TestAsk:
         with open_pages(catalog=catalog(), answerer=ScriptedAnswerer(script)) as client:
             live = client.post("/ask", data=WHO)
             page = client.post("/", data=WHO)
-        assert 'event: reading\ndata: {"sentence":0,"text":"reading 1,500 tokens"}' in live.text
+        assert (
+            'event: reading\ndata: {"heading":"Sentence 1","text":"reading 1,500 tokens"}'
+            in live.text
+        )
         assert '"text":"reading 1 token"}' in live.text
         assert (page.status_code, "reading 1,500" in page.text) == (200, False)
 

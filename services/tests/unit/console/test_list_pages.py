@@ -428,8 +428,8 @@ class TestPrediction:
         with open_pages(evaluator=FixedEvaluator()) as client:
             page = client.get("/evaluations/0190-aaaa/prediction", params=sent).text
         assert "P′ 0.2 &lt; threshold 0.3" in page
-        assert "Draft: uncertain, retrieved" in page
-        assert "Draft and rewrite" in page
+        assert "It searched because" in page
+        assert "<dt>rewrite</dt>" in page
         assert "<script>alert" not in page
         assert "<b>Babbage" not in page
 
