@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from scaar.console.answer_view import sources_of, view_of
 from scaar.console.blocks import Blocks
+from scaar.console.examples import examples_of
 from scaar.console.rendering import ports_of, render, settings_of, templates
 from scaar.console.statuses import status_of
 from scaar.core.errors import (
@@ -76,6 +77,13 @@ async def ask(request: Request) -> Response:
     return render(request, "ask.html", {**context, "view": view, "record": record})
 
 
+async def examples(request: Request) -> Response:
+    """Return the questions that suit the index of the form."""
+    index = request.query_params.get("index", "")
+    found = await examples_of(ports_of(request).catalog, index)
+    return render(request, "examples.html", {"examples": found})
+
+
 async def live(request: Request) -> Response:
     """Return the answer to the question of the form as server-sent events."""
     settings = settings_of(request)
@@ -121,10 +129,14 @@ async def _given(request: Request) -> dict[str, str]:
 
 
 async def _context(request: Request, given: Mapping[str, str]) -> dict[str, Any]:
-    choices = await _choices(ports_of(request).catalog)
+    catalog = ports_of(request).catalog
+    choices, examples = await asyncio.gather(
+        _choices(catalog), examples_of(catalog, given["index"])
+    )
     return {
         "given": given,
         "choices": choices,
+        "examples": examples,
         "triggers": tuple(TRIGGERS),
         "formulations": tuple(FORMULATIONS),
         "problem": "",
@@ -224,5 +236,6 @@ routes = (
     Route("/", form),
     Route("/", ask, methods=["POST"]),
     Route("/ask", live, methods=["POST"]),
+    Route("/ask/examples", examples),
     Route("/answers/of-request/{id:path}", of_request),
 )
