@@ -90,8 +90,14 @@ class PromptProfile:
         return replace(self, system="\n\n".join(filter(None, (self.system, safe_system(text)))))
 
     def abstains(self, sentence: str) -> bool:
-        """Return whether a sentence begins with an abstention, but for case and punctuation."""
-        return _bare(sentence).startswith(tuple(map(_bare, self.abstentions)))
+        """Return whether a sentence begins with an abstention, but for case and punctuation.
+
+        Or whether it is one after an introduction ("The answer is: I don't know.").
+        """
+        abstentions = tuple(map(_bare, self.abstentions))
+        return (
+            _bare(sentence).startswith(abstentions) or _bare(sentence.split(":")[-1]) in abstentions
+        )
 
     def concludes(self, sentence: str) -> bool:
         """Return whether a sentence of the model ends the answer with a conclusion.

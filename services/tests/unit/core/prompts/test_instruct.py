@@ -48,6 +48,7 @@ def test_the_abstention_is_one_sentence_that_does_not_conclude() -> None:
         "I don\u2019t know.",
         f"**{ABSTENTION}**",
         f"{ABSTENTION.removesuffix('.')}, but Graz is a city.",
+        f"The answer is: {ABSTENTION}",
     ],
 )
 def test_an_abstention_is_recognised_by_its_words(text: str) -> None:
@@ -55,7 +56,14 @@ def test_an_abstention_is_recognised_by_its_words(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Ann Lee was born in Graz.", "I know the answer.", f"No. {ABSTENTION}"]
+    "text",
+    [
+        "",
+        "Ann Lee was born in Graz.",
+        "I know the answer.",
+        f"No. {ABSTENTION}",
+        "She said: I don't know why.",
+    ],
 )
 def test_other_texts_are_no_abstention(text: str) -> None:
     assert not INSTRUCT.abstains(text)
