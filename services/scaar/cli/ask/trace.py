@@ -195,6 +195,9 @@ class TracePrinter:
         )
 
     def _judged(self, event: SentenceJudged) -> None:
+        if self._withholds:
+            self._verified(event)
+            return
         width = self._console.width - LABEL_WIDTH
         for line in _word_rows(event.words, width, contributions=self._contributions):
             self._console.print(Text.assemble(" " * LABEL_WIDTH, line))
@@ -207,22 +210,32 @@ class TracePrinter:
             text = "contributions, thresholds and decision are of a scorer that does not fit"
             self._labelled("! mismatch", f"[yellow]{text}[/]")
         if event.abstains:
-            text = f"[bold red]the model does not know[/]: {self._next(event)}"
-            self._labelled(f"{MARK} unknown", text)
+            then = "retrieve" if event.retrieving else "but the budget is used up: accepted"
+            self._labelled(f"{MARK} unknown", f"[bold red]the model does not know[/]: {then}")
             return
         if event.trigger is None:
             sure = "sentence" if self._as_a_whole else "every word"
             self._labelled("", f"[dim]{sure} is certain enough: accepted[/]")
             return
         word = event.words[event.trigger]
-        text = f"[bold red]{escape(word.text)}[/] {_reason(word)}: {self._next(event)}"
+        then = "retrieve" if event.retrieving else "but the budget is used up: accepted"
+        text = f"[bold red]{escape(word.text)}[/] {_reason(word)}: {then}"
         self._labelled(f"{MARK} trigger", text)
 
-    def _next(self, event: SentenceJudged) -> str:
-        """Return what follows the judgement of an uncertain draft."""
-        if event.retrieving:
-            return "retrieve"
-        return "not given" if self._withholds else "but the budget is used up: accepted"
+    def _verified(self, event: SentenceJudged) -> None:
+        """Print which words of the answer no passage that was read has."""
+        if event.abstains:
+            reason = "[bold red]the model does not know[/]"
+        elif event.trigger is not None:
+            words = ", ".join(
+                escape(word.text.strip(".,;:")) for word in event.words if word.uncertain
+            )
+            reason = f"not in the passages: [bold red]{words}[/]"
+        else:
+            self._labelled("verified", "[dim]the passages have what the answer says[/]")
+            return
+        then = "look again" if event.retrieving else "no further search"
+        self._labelled(f"{MARK} verify", f"{reason}: {then}")
 
     def _rewritten(self, event: QuestionRewritten) -> None:
         kept = event.outcome is not RewriteOutcome.REWRITTEN
@@ -306,8 +319,11 @@ class TracePrinter:
         self._labelled("usage", usage_text(answer.usage))
 
     def _sources_of(self, answer: Answer) -> None:
+        abstained = answer.abstained
         label, sources = "sources", self._sources.supporting()
-        if not sources and answer.abstained is None:
+        if abstained is not None and abstained.reason is not AbstentionReason.GATE:
+            label, sources = "searched", self._sources.read()
+        elif not sources and abstained is None:
             label, sources = "read", self._sources.read()
         for number, source in enumerate(sources):
             self._labelled("" if number else label, escape(source))

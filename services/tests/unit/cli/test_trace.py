@@ -385,8 +385,11 @@ def test_an_answer_that_no_passage_supports_is_not_shown_as_one(
     assert isinstance(started, AnswerStarted)
     assert isinstance(last, AnswerFinished)
     policy = replace(started.provenance.policy, trigger="unsupported")
-    word = JudgedWord("3306.", 0, 5, None, 0.4, uncertain=True, value=1.0)
-    judged = SentenceJudged(0, "3306.", (word,), 0, retrieving=False)
+    words = (
+        JudgedWord("port", 0, 4, None, 0.4, uncertain=False, value=0.0),
+        JudgedWord("3306.", 5, 10, None, 0.4, uncertain=True, value=1.0),
+    )
+    judged = SentenceJudged(0, "port 3306.", words, 1, retrieving=False)
     text = shown(
         [
             AnswerStarted(replace(started.provenance, policy=policy)),
@@ -396,7 +399,7 @@ def test_an_answer_that_no_passage_supports_is_not_shown_as_one(
         ],
         width=120,
     )
-    assert "3306. has 1.00, above its threshold 0.40: not given" in text
+    assert f"{MARK} verify  not in the passages: 3306: no further search" in text
     assert "answer  (none)\n! abstain  not in the documents: no passage has what the model" in text
 
 
@@ -419,12 +422,15 @@ def test_the_sources_of_the_sentences_are_listed_once(answered: list[AnswerEvent
     unused = passage("p4", source="unused.md")
     names = ("p1", "p2", "p3", "p4")
 
-    def text_of(*accepted: AcceptedSentence) -> str:
+    last = answered[-1]
+    assert isinstance(last, AnswerFinished)
+
+    def text_of(*accepted: AcceptedSentence, ended: AnswerFinished = last) -> str:
         events = [
             *answered[:-1],
             PassagesRetrieved(1, "handbook", "v1", (*found, unused)),
             *(SentenceAccepted(2, sentence, 41, 59) for sentence in accepted),
-            answered[-1],
+            ended,
         ]
         return shown(events).partition("answer  ")[2]
 
@@ -442,3 +448,5 @@ def test_the_sources_of_the_sentences_are_listed_once(answered: list[AnswerEvent
     assert "no passage seems to support this answer\n" in text
     assert "  read  hr/leave.md › Leave › Annual leave\n" in text
     assert "           unused.md\n" in text
+    refused = AnswerFinished(replace(last.answer, abstained=UNSUPPORTED))
+    assert " searched  hr/leave.md" in text_of(accepted, ended=refused)
