@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ask(folder: Path, *options: str) -> Ran:
     command = ("ask", QUESTION, "--documents", str(folder), "--model", "smollm2-135m")
-    return run_scaar(*command, "--policy", "single_round", *options)
+    return run_scaar(*command, *options)
 
 
 def test_a_model_of_the_catalogue_is_downloaded_and_answers_from_a_folder(folder: Path) -> None:

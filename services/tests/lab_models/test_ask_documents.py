@@ -60,9 +60,9 @@ def test_a_policy_without_its_scorer_says_what_to_install(
     assert "install scaar-english" in ran.err
 
 
-def test_one_search_answers_where_no_setting_names_a_policy(
+def test_an_answer_is_verified_where_no_setting_names_a_policy(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert ask(folder, "--json").records[0]["provenance"]["policy"]["name"] == "single_round"
+    assert ask(folder, "--json").records[0]["provenance"]["policy"]["name"] == "verified"
     monkeypatch.setenv("SCAAR_ORCHESTRATOR_DEFAULT_POLICY", "no_retrieval")
     assert ask(folder, "--json").records[0]["provenance"]["policy"]["name"] == "no_retrieval"

@@ -64,7 +64,7 @@ def ask(
             metavar="NAME",
             help=f"Retrieval policy: {', '.join(PRESETS.built_in)}, of an installed package, or a "
             "tuned policy of the orchestrator. Default: the orchestrator's default policy; unless "
-            "it is set, scaar, and single_round with --documents.",
+            "it is set, scaar, and verified with --documents.",
             autocompletion=complete_policy,
         ),
     ] = None,
