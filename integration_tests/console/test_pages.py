@@ -19,6 +19,7 @@ AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 LISTS = (
     *("/", "/answers", "/policies", "/policies/scaar", "/policies/tuned-1.4"),
     *("/indexes", "/indexes?q=Zanzibar&index=hostile", "/evaluations", "/drift", "/system"),
+    *("/passages/hostile/markup", "/passages/hostile/long"),
 )
 EVALUATION = "/evaluations/{evaluation}"
 EVALUATIONS = (
@@ -142,6 +143,14 @@ def test_an_answer_of_five_sentences_and_two_searches_is_short_on_a_phone(
     reasons = page.locator(".reason").all_inner_texts()
     assert sum(reason.startswith("It searched because ") for reason in reasons) == 2
     assert page.evaluate("document.documentElement.scrollHeight") <= 3_500
+
+
+def test_a_sentence_links_to_the_passage_that_supports_it(page: Page, recorded: Recorded) -> None:
+    page.goto(path_of("/answers/{long}", recorded))
+    supported = page.locator(".written", has_text="Supported by").first
+    supported.get_by_role("link", name="The Velvet Statue").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The Velvet Statue")
+    expect(page.locator("#passage")).to_contain_text("released in 1937")
 
 
 def test_the_examples_follow_the_chosen_index(page: Page) -> None:

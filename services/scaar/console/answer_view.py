@@ -7,7 +7,7 @@ from typing import Any
 
 from scaar.console.blocks import Block, Blocks, sections_of
 from scaar.console.passage_list import WrittenWith
-from scaar.console.passage_names import PassageNames
+from scaar.console.passage_names import PassageLink, PassageNames
 from scaar.console.reason import Reason
 from scaar.console.timeline import Span, spans_of, stages_of, totals_of
 from scaar.core.policies.settings import SETTINGS
@@ -46,15 +46,23 @@ class SettingView:
 
 
 @dataclass(frozen=True, slots=True)
+class Sources:
+    """The passages of an answer: those that support a sentence, and all that were read."""
+
+    supporting: tuple[PassageLink, ...] = ()
+    read: tuple[PassageLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerView:
     """An answer for its template.
 
-    ``sources`` are the names of the passages that it was written with. ``reason`` says why it did
+    ``sources`` are its passages. ``reason`` says why it did
     not search, where no section does.
     """
 
     sections: tuple[Section, ...]
-    sources: tuple[str, ...]
+    sources: Sources
     reason: Reason | None
     answer: Answer | None
     provenance: Provenance | None
@@ -76,7 +84,7 @@ def view_of(events: Sequence[AnswerEvent], event_ms: Sequence[float] = ()) -> An
     answer = finished.answer if finished is not None else None
     return AnswerView(
         tuple(_folded(sections)),
-        sources_of(answer, blocks.names) if answer is not None else (),
+        sources_of(answer, blocks.names) if answer is not None else Sources(),
         blocks.searches.reason_without(),
         answer,
         provenance,
@@ -97,7 +105,15 @@ def _folded(sections: Sequence[Section]) -> Iterator[Section]:
         blocks = tuple(section.blocks[0] for section in alike)
         events = [block.event for block in blocks if isinstance(block.event, SentenceAccepted)]
         first, last = events[0].sentence + 1, events[-1].sentence + 1
-        yield Section(f"Sentences {first} to {last}", blocks, text, first)
+        yield Section(f"Sentences {first} to {last}", blocks, text + _support(events), first)
+
+
+def _support(events: Sequence[SentenceAccepted]) -> str:
+    """Return how many of the sentences that are folded no passage supports."""
+    unsupported = sum(event.accepted.lacks_support for event in events)
+    if unsupported == len(events):
+        return " No passage supports them."
+    return f" No passage supports {unsupported} of them." if unsupported else ""
 
 
 def _repeated_text(section: Section) -> str:
@@ -122,6 +138,9 @@ def settings_of(policy: EffectivePolicy) -> tuple[SettingView, ...]:
     return tuple(found)
 
 
-def sources_of(answer: Answer, names: PassageNames) -> tuple[str, ...]:
-    """Return the name of each passage that a sentence was written with, each once."""
-    return names.of(each for sentence in answer.sentences for each in sentence.passage_ids)
+def sources_of(answer: Answer, names: PassageNames) -> Sources:
+    """Return the passages of an answer, each name once."""
+    sentences = answer.sentences
+    supporting = (name for sentence in sentences for name in sentence.supporting_passage_ids)
+    read = (name for sentence in sentences for name in sentence.passage_ids)
+    return Sources(names.of(supporting), names.of(read))

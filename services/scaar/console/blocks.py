@@ -79,7 +79,7 @@ class Blocks:
             case QueryBuilt():
                 return self._of_query(event)
             case PassagesRetrieved():
-                self.names.add(event.passages)
+                self.names.add(event)
                 self._searched_for = heading
                 return {"passages": self._passages.add(event)}
             case SentenceRegenerated():
@@ -130,6 +130,7 @@ class Blocks:
             "is_shown": is_shown and bool(accepted.text),
             "written_with": self._passages.written_with(accepted.passage_ids, searched=searched),
             "names": self.names.of(accepted.passage_ids),
+            "supporting": self.names.of(accepted.supporting_passage_ids),
         }
 
 

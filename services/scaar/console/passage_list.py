@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scaar.console.differences import Piece, marked, words_to_mark
-from scaar.console.passage_names import name_of, passages_text, short_name
+from scaar.console.passage_names import name_of, passage_path, passages_text, short_name
 from scaar.console.record_rows import shortened
 from scaar.core.types import PassagesRetrieved, RetrievedPassage
 
@@ -19,6 +19,7 @@ class PassageView:
     excerpt: str
     text: tuple[Piece, ...]
     parts: tuple[tuple[str, str], ...]
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class PassageList:
     def add(self, event: PassagesRetrieved) -> PassagesView:
         """Return the view of the passages that a search has found."""
         wanted = words_to_mark(self.query)
-        views = [_view(passage, wanted) for passage in event.passages]
+        views = [_view(passage, wanted, event.index) for passage in event.passages]
         new = tuple(view for view in views if view.passage.id not in self._seen)
         old = tuple(view for view in views if view.passage.id in self._seen)
         are_last = _ids(self.last) == _ids(event.passages)
@@ -103,7 +104,7 @@ def parts_of(passage: RetrievedPassage) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _view(passage: RetrievedPassage, wanted: frozenset[str]) -> PassageView:
+def _view(passage: RetrievedPassage, wanted: frozenset[str], index: str) -> PassageView:
     name = name_of(passage)
     short = short_name(name)
     return PassageView(
@@ -113,6 +114,7 @@ def _view(passage: RetrievedPassage, wanted: frozenset[str]) -> PassageView:
         shortened(passage.text),
         marked(passage.text, wanted),
         parts_of(passage),
+        passage_path(index, passage.id),
     )
 
 

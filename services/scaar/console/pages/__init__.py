@@ -10,6 +10,7 @@ from scaar.console.pages import (
     drift,
     evaluations,
     indexes,
+    passage,
     policies,
     system,
 )
@@ -20,6 +21,7 @@ ROUTES: tuple[BaseRoute, ...] = (
     *answer.routes,
     *policies.routes,
     *indexes.routes,
+    *passage.routes,
     *comparisons.routes,
     *evaluations.routes,
     *drift.routes,

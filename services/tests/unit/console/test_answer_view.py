@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scaar.console.answer_view import view_of
+from scaar.console.answer_view import Sources, sources_of, view_of
+from scaar.console.passage_names import PassageNames
 from scaar.console.rendering import templates
 from scaar.core.policies.effective_settings import effective_policy
 from scaar.core.types import (
     AcceptedSentence,
+    Answer,
+    AnswerEnd,
     AnswerEvent,
     AnswerStarted,
     Degradation,
@@ -20,6 +23,7 @@ from scaar.core.types import (
     SentenceAccepted,
     SentenceJudged,
     SentenceRegenerated,
+    Usage,
 )
 from scaar.testing.fakes import SCRIPTED_MODEL
 from scaar.testing.gateways import PROVENANCE
@@ -32,8 +36,17 @@ def started(policy: str) -> AnswerStarted:
     return AnswerStarted(replace(PROVENANCE, policy=effective))
 
 
+def passage(name: str) -> RetrievedPassage:
+    return RetrievedPassage(name, f"Title {name}", "", 1.0, 1)
+
+
+def answer(*sentences: SentenceAccepted) -> Answer:
+    accepted = tuple(event.accepted for event in sentences)
+    return Answer("", accepted, AnswerEnd.END_OF_SEQUENCE, Usage(1, 1, 1, 1, 1.0), PROVENANCE)
+
+
 def search(sentence: int, *names: str, query: str = "question") -> list[AnswerEvent]:
-    passages = tuple(RetrievedPassage(name, f"Title {name}", "", 1.0, 1) for name in names)
+    passages = tuple(map(passage, names))
     return [
         QueryBuilt(sentence, Query("words of a query", query)),
         PassagesRetrieved(sentence, "docs", "1", passages),
@@ -41,10 +54,19 @@ def search(sentence: int, *names: str, query: str = "question") -> list[AnswerEv
 
 
 def accepted(
-    sentence: int, *names: str, text: str = "", degraded: Degradation | None = None
+    sentence: int,
+    *names: str,
+    text: str = "",
+    degraded: Degradation | None = None,
+    supported_by: tuple[str, ...] = (),
 ) -> SentenceAccepted:
-    text = text or f" Text {sentence}."
-    return SentenceAccepted(sentence, AcceptedSentence(text, names, degraded=degraded), 0, 1)
+    accepted = AcceptedSentence(
+        text or f" Text {sentence}.",
+        names,
+        degraded=degraded,
+        supporting_passage_ids=supported_by,
+    )
+    return SentenceAccepted(sentence, accepted, 0, 1)
 
 
 def judged(sentence: int, *, uncertain: bool) -> SentenceJudged:
@@ -58,17 +80,24 @@ def page_of(events: Sequence[AnswerEvent]) -> str:
 
 def test_sentences_that_only_repeat_their_passages_are_folded() -> None:
     events = [started("single_round"), *search(0, "a", "b", "c")]
-    events += [accepted(sentence, "a", "b", "c") for sentence in range(4)]
+    events += [
+        accepted(sentence, "a", "b", "c", supported_by=("a",) * (sentence < 3))
+        for sentence in range(4)
+    ]
     view = view_of(events)
     assert [(section.heading, section.repeated) for section in view.sections] == [
         ("Before writing", ""),
         ("Sentence 1", ""),
-        ("Sentences 2 to 4", "Written with the same three passages as before."),
+        (
+            "Sentences 2 to 4",
+            "Written with the same three passages as before. No passage supports 1 of them.",
+        ),
     ]
     page = page_of(events)
     assert '<ol start="2">' in page
     assert page.count("It searched") == 1
-    assert page.count("Title a") == 1
+    assert page.count('Supported by <a href="/passages/docs/a"><bdi>Title a</bdi></a>.') == 3
+    assert page.count("No passage supports this sentence.") == 1
 
 
 def test_a_sentence_with_a_failure_is_not_folded() -> None:
@@ -102,3 +131,26 @@ def test_an_answer_that_never_searches_says_so() -> None:
     view = view_of([started("no_retrieval"), accepted(0)])
     assert view.reason is not None
     assert view.reason.text == "The policy no_retrieval never searches."
+
+
+def test_a_sentence_without_passages_has_nothing_to_support_it() -> None:
+    page = page_of([started("no_retrieval"), accepted(0)])
+    assert "supports" not in page
+    assert "Supported" not in page
+
+
+def test_the_sources_of_an_answer_are_the_passages_that_support_it_else_those_read() -> None:
+    names = PassageNames()
+    names.add(PassagesRetrieved(0, "docs", "1", tuple(map(passage, ("a", "b")))))
+    link_a, link_b = names.of(["a", "b"])
+    answer_text = templates().get_template("blocks.html").module.answer_text  # type: ignore[attr-defined]
+
+    supported = answer(accepted(0, "a", "b", supported_by=("b",)), accepted(1, "a", "b"))
+    sources = sources_of(supported, names)
+    assert sources == Sources(supporting=(link_b,), read=(link_a, link_b))
+    assert "Supported by 1 source" in str(answer_text(supported, sources))
+
+    unsupported = answer(accepted(0, "a", "b"))
+    page = str(answer_text(unsupported, sources_of(unsupported, names)))
+    assert "No passage supports this answer." in page
+    assert "Written with 2 sources" in page

@@ -3,7 +3,13 @@
 import pytest
 
 from scaar.console.passage_list import PassageList
-from scaar.console.passage_names import PassageNames, name_of, passages_text, short_name
+from scaar.console.passage_names import (
+    PassageLink,
+    PassageNames,
+    name_of,
+    passages_text,
+    short_name,
+)
 from scaar.core.types import MetadataField, PassagesRetrieved, RetrievedPassage
 
 
@@ -23,10 +29,15 @@ def test_a_passage_is_named_by_its_place_else_its_title_else_its_id() -> None:
     assert name_of(RetrievedPassage("p", "", "", 1.0, 1)) == "p"
 
 
-def test_two_passages_of_one_section_are_one_name() -> None:
+def test_two_passages_of_one_section_are_one_name_that_links_to_the_first() -> None:
     names = PassageNames()
-    names.add([passage("p", source="leave.md"), passage("q", source="leave.md")])
-    assert names.of(["p", "q", "unknown"]) == ("leave.md", "unknown")
+    passages = (passage("p/1", source="leave.md"), passage("q", source="leave.md"), passage("r"))
+    names.add(PassagesRetrieved(0, "lab", "1", passages))
+    assert names.of(["p/1", "r", "q", "unknown"]) == (
+        PassageLink("leave.md", "/passages/lab/p%2F1"),
+        PassageLink("title of r", "/passages/lab/r"),
+        PassageLink("unknown"),
+    )
 
 
 @pytest.mark.parametrize(
