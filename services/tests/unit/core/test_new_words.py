@@ -61,8 +61,8 @@ LEAVE = "Annual leave is 28 days a year. It must be taken by March."
 @pytest.mark.parametrize(
     ("answer", "counted"),
     [
-        ("Der Urlaub dauert 28 Tage im Jahr.", [("28", True)]),
-        ("Der Urlaub dauert 30 Tage im Jahr.", [("30", False)]),
+        ("Der Urlaub dauert 28 Werktage im Jahr.", [("28", True)]),
+        ("Der Urlaub dauert 30 Werktage im Jahr.", [("30", False)]),
         ("Der Urlaub beginnt in Bremen mit `days`.", [("`days`.", True)]),
     ],
 )
