@@ -88,8 +88,8 @@ class IndexReadiness:
         except DataCorrupt:
             self._set(index, False)
             raise
-        except NotFound:
-            if index in self._whole:
+        except NotFound as error:
+            if index in self._whole and "passage" not in error.metadata:
                 self._set(index, False)
             raise
         self._set(index, True)
@@ -147,8 +147,9 @@ class RetrieverServicer(pb_grpc.RetrieverServiceServicer):
     async def GetPassage(
         self, request: pb.GetPassageRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.GetPassageResponse:
-        found = await self._retriever.get_passage(from_pb(request, PassageRequest))
-        return to_pb(found, pb.GetPassageResponse)
+        with self._readiness.updated_by_call(request.index):
+            read = await self._retriever.get_passage(from_pb(request, PassageRequest))
+        return to_pb(read, pb.GetPassageResponse)
 
     async def IndexPassages(
         self,

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 import grpc
 import pytest
 
-from scaar.core.errors import BackendUnavailable, InvalidRequest
+from scaar.core.errors import BackendUnavailable, DataCorrupt, InvalidRequest, NotFound
 from scaar.core.ports import Retriever
-from scaar.core.types import Passage, RetrieveRequest
+from scaar.core.types import Passage, PassageInContext, PassageRequest, RetrieveRequest
 from scaar.testing.conformance.retriever import RetrieverConformance
 from scaar.testing.fakes import InMemoryRetriever
 from scaar.testing.sockets import TRANSPORTS, retriever_by, serving
@@ -97,3 +97,22 @@ async def test_a_call_whose_status_is_lost_may_be_retried() -> None:
         retriever._stub = SimpleNamespace(IndexPassages=LostCall)
         with pytest.raises(BackendUnavailable, match="while passages were being sent"):
             await retriever.index_passages("a", none())
+
+
+async def test_a_missing_passage_leaves_its_index_ready_and_damage_does_not() -> None:
+    class Damaged(InMemoryRetriever):
+        async def get_passage(self, request: PassageRequest) -> PassageInContext:
+            if request.id == "damaged":
+                raise DataCorrupt("the index 'a' is damaged")
+            return await super().get_passage(request)
+
+    servicer = RetrieverServicer(Damaged({"a": [Passage("p1", "", "hay")]}), whole={"a": True})
+    states = list[bool]()
+    servicer.report_readiness(lambda name, ready: states.append(ready))
+    async with serving(servicer) as (channel, target):
+        retriever = RemoteRetriever(channel, target)
+        for name, error in (("absent", NotFound), ("damaged", DataCorrupt)):
+            with pytest.raises(error):
+                await retriever.get_passage(PassageRequest("a", name))
+        assert (await retriever.get_passage(PassageRequest("a", "p1"))).passage.id == "p1"
+    assert states == [True, False, True]
