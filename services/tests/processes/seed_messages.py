@@ -24,6 +24,8 @@ QUESTION = f"Who is the spouse of the director of the film {FILM}?"
 SENTENCE = f"The director of the film {FILM} is Ada Lundqvist."
 KEPT_INDEX = "kept"
 """No request of the seeds changes it."""
+KEPT_PASSAGE = "film-0000"
+"""A passage of that index, and of the index ``lab``."""
 KEPT_EVALUATION, CANCELLED_EVALUATION = "kept", "cancelled"
 """One that has succeeded, and one that was cancelled."""
 KEPT_RECORD = "kept"
@@ -159,6 +161,10 @@ def _retriever() -> Mapping[str, Sequence[Message]]:
                 rerank=pb.RerankSettings(depth=5),
             ),
         ),
+        "GetPassage": (
+            pb.GetPassageRequest(index=KEPT_INDEX, id=KEPT_PASSAGE),
+            pb.GetPassageRequest(index="a", id="p0"),
+        ),
         "IndexPassages": (
             pb.IndexPassagesRequest(index="a", passages=passages, mode=pb.INDEX_MODE_REPLACE),
             pb.IndexPassagesRequest(index="a", passages=passages[:2], mode=pb.INDEX_MODE_UPSERT),
@@ -205,6 +211,10 @@ def _orchestrator() -> Mapping[str, Sequence[Message]]:
         "Search": (
             pb.SearchRequest(query=QUESTION),
             pb.SearchRequest(query=FILM, index="lab", top_k=10, excluded_ids=["p0"]),
+        ),
+        "GetPassage": (
+            pb.OrchestratorServiceGetPassageRequest(index="lab", id=KEPT_PASSAGE),
+            pb.OrchestratorServiceGetPassageRequest(id="nobody"),
         ),
         "Describe": (pb.DescribeRequest(),),
     }
