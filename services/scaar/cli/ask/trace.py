@@ -232,7 +232,7 @@ class TracePrinter:
             )
             reason = f"not in the passages: [bold red]{words}[/]"
         else:
-            self._labelled("verified", "[dim]the passages have what the answer says[/]")
+            self._labelled("verified", "[dim]the passages have the words of the answer[/]")
             return
         then = "look again" if event.retrieving else "no further search"
         self._labelled(f"{MARK} verify", f"{reason}: {then}")
