@@ -72,14 +72,16 @@ class AnswerView:
     totals: tuple[tuple[str, float], ...]
 
 
-def view_of(events: Sequence[AnswerEvent], event_ms: Sequence[float] = ()) -> AnswerView:
+def view_of(
+    events: Sequence[AnswerEvent], event_ms: Sequence[float] = (), *, question: str = ""
+) -> AnswerView:
     """Return the view of an answer from its events, complete or not, and their times."""
     started = next((each for each in events if isinstance(each, AnswerStarted)), None)
     finished = next((each for each in events if isinstance(each, AnswerFinished)), None)
     provenance = started.provenance if started is not None else None
     if finished is not None:
         provenance = finished.answer.provenance
-    spans, blocks = spans_of(events, event_ms), Blocks()
+    spans, blocks = spans_of(events, event_ms), Blocks(question)
     sections = [Section(heading, tuple(held)) for heading, held in sections_of(events, blocks)]
     answer = finished.answer if finished is not None else None
     return AnswerView(

@@ -19,6 +19,7 @@ from scaar.core.types import (
     PassagesRetrieved,
     PromptRead,
     QueryBuilt,
+    QuestionRewritten,
     SentenceAccepted,
     SentenceJudged,
     SentenceRegenerated,
@@ -40,7 +41,9 @@ class Block:
 class Blocks:
     """Makes blocks of the events of one answer, in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, question: str = "") -> None:
+        """Make no block yet. Queries that start with the question are shown without it."""
+        self._question = question.strip()
         self.names = PassageNames()
         """The names of the passages that the answer has retrieved so far."""
         self.searches = Searches()
@@ -66,6 +69,8 @@ class Blocks:
         if isinstance(event, TokenDrafted):
             self._tokens.setdefault(event.sentence, []).append(event.token)
             return None
+        if isinstance(event, QuestionRewritten):
+            self._question = event.question.strip()
         self.searches.add(event)
         if isinstance(event, AnswerStarted | AnswerFinished | PromptRead):
             return None
@@ -120,7 +125,14 @@ class Blocks:
         words = None
         if judged is not None and policy is not None:
             words = query_view(event.query, judged, policy)
-        return {"found": words, "number": self._number, "reason": self.searches.reason(event)}
+        rest = _rest(event.query.text, self._question)
+        return {
+            "found": words,
+            "number": self._number,
+            "reason": self.searches.reason(event),
+            "text": rest or event.query.text,
+            "has_question": bool(rest),
+        }
 
     def _of_accepted(self, event: SentenceAccepted, heading: str) -> dict[str, Any]:
         accepted = event.accepted
@@ -132,6 +144,12 @@ class Blocks:
             "names": self.names.of(accepted.passage_ids),
             "supporting": self.names.of(accepted.supporting_passage_ids),
         }
+
+
+def _rest(query: str, question: str) -> str:
+    """Return what follows the question in a query; empty if it does not start with it."""
+    starts = bool(question) and query.startswith(question)
+    return query.removeprefix(question).strip() if starts else ""
 
 
 def sections_of(events: Sequence[AnswerEvent], blocks: Blocks) -> list[tuple[str, list[Block]]]:

@@ -126,7 +126,7 @@ def _repeated(new: Sequence[PassageView], old: Sequence[PassageView], *, are_las
     if not old:
         return ""
     if new:
-        return f"and {passages_text(len(old))} that it had found before"
+        return f"and {passages_text(len(old))} found before"
     if are_last:
         return f"It found {_same(len(old))}"
     return f"It found {passages_text(len(old))} that it had found before"

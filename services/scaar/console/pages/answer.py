@@ -86,7 +86,7 @@ def _context(request: Request, record: AnswerRecord) -> dict[str, Any]:
     return {
         "record": record,
         "summary": summary,
-        "view": view_of(record.events, record.event_ms),
+        "view": view_of(record.events, record.event_ms, question=summary.question),
         "time": f"{time_text(summary.created_at)} UTC",
         "trace_url": trace_url,
         "can_give_feedback": not settings.read_only,

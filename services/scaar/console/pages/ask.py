@@ -72,7 +72,7 @@ async def ask(request: Request) -> Response:
     except ScaarError as error:
         status = status_of(error)
         return render(request, "ask.html", {**context, "problem": _text_of(error)}, status=status)
-    view = view_of(events)
+    view = view_of(events, question=asked.question)
     record = f"/answers/of-request/{asked.request_id}"
     return render(request, "ask.html", {**context, "view": view, "record": record})
 
@@ -91,7 +91,7 @@ async def live(request: Request) -> Response:
     answerer = ports_of(request).answerer
 
     async def sent() -> AsyncGenerator[bytes, None]:
-        blocks = Blocks()
+        blocks = Blocks(asked.question)
         stream = answerer.stream_answer(asked)
         try:
             async with aclosing(stream) as events:

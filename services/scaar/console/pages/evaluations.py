@@ -203,12 +203,13 @@ async def prediction(request: Request) -> Response:
         rest = (
             [each for each in others.predictions if each.setting != found.setting] if others else []
         )
+        question = found.question.question if found.question else ""
         context |= {
-            "question": found.question.question if found.question else "",
+            "question": question,
             "facts": prediction_facts(found),
             "others": other_settings_table(name, rest) if rest else None,
             "decisions": decision_table(found.events),
-            "view": view_of(found.events),
+            "view": view_of(found.events, question=question),
         }
     return render(request, "prediction.html", context, status=status)
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from scaar.console.answer_view import Sources, sources_of, view_of
 from scaar.console.passage_names import PassageNames
 from scaar.console.rendering import templates
@@ -19,7 +21,9 @@ from scaar.core.types import (
     PolicyRequest,
     Query,
     QueryBuilt,
+    QuestionRewritten,
     RetrievedPassage,
+    RewriteOutcome,
     SentenceAccepted,
     SentenceJudged,
     SentenceRegenerated,
@@ -48,7 +52,7 @@ def answer(*sentences: SentenceAccepted) -> Answer:
 def search(sentence: int, *names: str, query: str = "question") -> list[AnswerEvent]:
     passages = tuple(map(passage, names))
     return [
-        QueryBuilt(sentence, Query("words of a query", query)),
+        QueryBuilt(sentence, Query("Who? words of a query", query)),
         PassagesRetrieved(sentence, "docs", "1", passages),
     ]
 
@@ -74,8 +78,9 @@ def judged(sentence: int, *, uncertain: bool) -> SentenceJudged:
     return SentenceJudged(sentence, " Text", (word,), 0 if uncertain else None, uncertain)
 
 
-def page_of(events: Sequence[AnswerEvent]) -> str:
-    return str(templates().get_template("blocks.html").module.sections(view_of(events)))  # type: ignore[attr-defined]
+def page_of(events: Sequence[AnswerEvent], *, question: str = "") -> str:
+    view = view_of(events, question=question)
+    return str(templates().get_template("blocks.html").module.sections(view))  # type: ignore[attr-defined]
 
 
 def test_sentences_that_only_repeat_their_passages_are_folded() -> None:
@@ -154,3 +159,24 @@ def test_the_sources_of_an_answer_are_the_passages_that_support_it_else_those_re
     page = str(answer_text(unsupported, sources_of(unsupported, names)))
     assert "No passage supports this answer." in page
     assert "Written with 2 sources" in page
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who?", "It searched for the question and <q><bdi>words of a query</bdi></q>"),
+        ("", "It searched for: <q><bdi>Who? words of a query</bdi></q>"),
+        ("Who? words of a query", "It searched for: <q><bdi>Who? words of a query</bdi></q>"),
+    ],
+)
+def test_a_query_that_starts_with_the_question_is_shown_without_it(
+    question: str, text: str
+) -> None:
+    page = page_of([started("ircot"), *search(0, "a", query="last_sentence")], question=question)
+    assert text in page
+
+
+def test_a_rewritten_question_is_left_out_of_the_query() -> None:
+    rewritten = QuestionRewritten("And her?", "Who?", RewriteOutcome.REWRITTEN)
+    events = [started("ircot"), rewritten, *search(0, "a", query="last_sentence")]
+    assert "It searched for the question and" in page_of(events, question="And her?")

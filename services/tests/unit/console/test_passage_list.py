@@ -69,7 +69,7 @@ def test_passages_that_were_found_before_are_apart() -> None:
     assert (first.heading, first.repeated) == ("It found three passages", "")
     second = listed.add(found("b", "d"))
     assert [view.passage.id for view in second.new] == ["d"]
-    assert second.repeated == "and one passage that it had found before"
+    assert second.repeated == "and one passage found before"
     same = listed.add(found("d", "b"))
     assert not same.new
     assert same.repeated == "It found the same two passages as before"
