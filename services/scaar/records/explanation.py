@@ -30,6 +30,7 @@ from scaar.core.text.words import split_tokens, split_words
 from scaar.core.triggers import TRIGGERS, Judgement, learned
 from scaar.core.triggers.rule import first_uncertain
 from scaar.core.types import (
+    AnswerRequest,
     AnswerStarted,
     EffectivePolicy,
     EvidenceKind,
@@ -37,6 +38,7 @@ from scaar.core.types import (
     JudgedWord,
     LogprobKind,
     ModelDescription,
+    Moment,
     PolicyOverrides,
     PolicyRequest,
     QueryRequest,
@@ -72,16 +74,19 @@ def explain(record: AnswerRecord, request: ExplainRecordRequest) -> RecordExplan
     if not drafts:
         raise WrongState(f"the policy {recorded.name} judged no draft of this answer")
     judge = _judge_of(record, recorded, policy)
-    left = record.request.budget.max_retrievals
+    left = _retrievals_left(record.request, policy)
     explained = []
     for draft in drafts:
         judgement = judge(draft)
-        retrieving = judgement.trigger is not None and left > 0
+        abstains, trigger = draft.judged.abstains, judgement.trigger
+        if abstains and TRIGGERS[str(policy.trigger)].withholds:
+            trigger = None
+        retrieving = (abstains or trigger is not None) and left > 0
         left -= retrieving
         judged = replace(
             draft.judged,
             words=_with_contributions(judgement.words, draft.judged.words),
-            trigger=judgement.trigger,
+            trigger=trigger,
             retrieving=retrieving,
             score=judgement.score,
         )
@@ -100,6 +105,14 @@ def explain(record: AnswerRecord, request: ExplainRecordRequest) -> RecordExplan
         recorded_retrievals=sum(each.recorded_retrieving for each in explained),
         retrievals=sum(each.judged.retrieving for each in explained),
     )
+
+
+def _retrievals_left(request: AnswerRequest, policy: EffectivePolicy) -> int:
+    """Return how many retrievals drafts can have."""
+    left = request.budget.max_retrievals
+    if Moment.AFTER_ANSWER not in policy.moments:
+        return left
+    return min(left - (Moment.BEFORE_ANSWER in policy.moments), policy.rounds - 1)
 
 
 def _policy_of(recorded: EffectivePolicy, request: ExplainRecordRequest) -> EffectivePolicy:
@@ -250,9 +263,9 @@ def _judge_of(
     return judge
 
 
-_VALUES_ONLY = frozenset(
-    {EvidenceKind.ATTENTION, EvidenceKind.OWN_ATTENTION, EvidenceKind.CORPUS_COUNTS}
-)
+_OF_WORDS = frozenset({EvidenceKind.CORPUS_COUNTS, EvidenceKind.SUPPORT})
+"""Evidence of sentences that gives each word a value of its own."""
+_VALUES_ONLY = _OF_WORDS | {EvidenceKind.ATTENTION, EvidenceKind.OWN_ATTENTION}
 """Evidence that is recorded as the values of the trigger alone."""
 
 
@@ -264,7 +277,7 @@ def _lacking(policy: EffectivePolicy, kinds: frozenset[EvidenceKind]) -> WrongSt
 def _by_values(draft: RecordedDraft, policy: EffectivePolicy) -> Judgement:
     """Judge by the recorded values of the same trigger, with another theta."""
     judged, rule = draft.judged, TRIGGERS[str(policy.trigger)]
-    if rule.by_word or EvidenceKind.CORPUS_COUNTS in rule.needs:
+    if rule.by_word or rule.needs & _OF_WORDS:
         words = tuple(
             replace(
                 word,

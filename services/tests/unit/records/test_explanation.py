@@ -14,9 +14,11 @@ from scaar.core.records import (
     RecordSummary,
 )
 from scaar.core.types import (
+    AnswerForm,
     AnswerRequest,
     BudgetLimits,
     Granularity,
+    Passage,
     PolicyOverrides,
     QueryBuilt,
     SentenceJudged,
@@ -24,15 +26,18 @@ from scaar.core.types import (
 )
 from scaar.records.explanation import explain
 from scaar.testing.answer_records import redacted_record
+from scaar.testing.fakes import InMemoryRetriever, ScriptedGenerator
 from tests.unit.core.scripted import (
     BORN_IN_LONDON,
     BORN_IN_PARIS,
     SO_LONDON,
     SO_PARIS,
+    Parts,
     asking,
     model,
     only,
     parts,
+    words_of,
 )
 
 SUMMARY = RecordSummary("r", "q", "t", "2026-03-01T00:00:00Z", RecordContent.FULL, "flare")
@@ -50,7 +55,7 @@ def explained(record: AnswerRecord, policy: str = "", **overrides: object) -> Re
     return explain(record, ExplainRecordRequest("r", policy, changes))
 
 
-@pytest.mark.parametrize("policy", ["scaar", "flare", "perplexity", "quco"])
+@pytest.mark.parametrize("policy", ["scaar", "flare", "perplexity", "quco", "verified"])
 async def test_the_same_settings_judge_as_they_did(policy: str) -> None:
     record = await recorded(asking(policy))
     found = explained(record)
@@ -70,6 +75,26 @@ async def test_another_theta_decides_as_a_real_answer_at_it(policy: str, theta: 
     last = len(found.drafts) - 1 if found.first_difference is None else found.first_difference
     for each, judged in list(zip(found.drafts, real, strict=False))[: last + 1]:
         assert each.judged == judged
+
+
+@pytest.mark.parametrize("answer", [" Ada was born in Paris.", " I don't know."])
+async def test_an_answer_from_documents_is_judged_as_it_was_and_at_another_theta(
+    answer: str,
+) -> None:
+    """The second answer is the last, and no draft of it retrieves."""
+    passages = [Passage(f"p{at}", "Ada", f"Ada was born in London {at}.") for at in range(6)]
+    generator = ScriptedGenerator(lambda given: [] if given.prefix else words_of(answer))
+    ports = Parts(generator, retriever=InMemoryRetriever({"lab": passages}))
+    request = replace(
+        asking("verified"), prompt_profile="instruct", answer=AnswerForm.TEXT, index="lab"
+    )
+    events = tuple(await ports.events(request))
+    record = AnswerRecord(SUMMARY, request, events, tuple(map(float, range(len(events)))))
+    found = explained(record)
+    assert [each.judged for each in found.drafts] == only(SentenceJudged, events)
+    assert (found.recorded_retrievals, found.retrievals) == (1, 1)
+    lenient = explained(record, theta=1.0)
+    assert lenient.retrievals == ("know" in answer)
 
 
 async def test_another_policy_and_trigger_judge_the_recorded_draft() -> None:
