@@ -7,6 +7,7 @@ from scaar.cli.ask.documents import AskedDocuments
 from scaar.cli.index.folder_index import plain_name, read_folder_index_name
 from scaar.compose import open_indexes
 from scaar.testing.commands import run_scaar
+from scaar.testing.english import remove_english
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -85,6 +86,7 @@ def test_a_new_index_of_a_folder_has_vectors_with_an_encoder_unless_it_is_to_hav
 def test_an_index_of_a_folder_keeps_its_words_when_an_encoder_is_added(
     folders: tuple[Path, Path], sentence_encoder_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    remove_english(monkeypatch)
     documents = AskedDocuments(folders[0], None)
     name = asyncio.run(documents.index())
     monkeypatch.setenv("SCAAR_RETRIEVER_ENCODER", str(sentence_encoder_folder))
