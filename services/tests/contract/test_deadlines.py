@@ -21,6 +21,7 @@ from scaar.core.types import (
     GenerateRequest,
     LogprobsRequest,
     Passage,
+    PassageRequest,
     QueryRequest,
     QuerySettings,
     RetrieveRequest,
@@ -233,6 +234,7 @@ async def test_every_call_of_every_port_is_limited_to_the_remaining_time() -> No
             await ports.scorer.describe_model()
             await ports.query_builder.build_query(query)
             await ports.retriever.retrieve(RetrieveRequest(("Ada",), 1, "lab"))
+            await ports.retriever.get_passage(PassageRequest("lab", "p1"))
             await ports.retriever.index_passages("more", passages())
             await ports.retriever.delete_passages("more", ["p1"])
             await ports.retriever.list_indexes()

@@ -66,7 +66,7 @@ def new_words(
     texts = tuple(passages)
     known = _Vocabulary(_parts(question))
     read = _Vocabulary(part for text in texts for part in _parts(text))
-    translated = _is_foreign(question, read)
+    translated = bool(texts) and _is_foreign(question, read)
     has_names = not translated and not other_language("\n".join(texts))
     marks = [found.span() for found in _MARK.finditer(text)]
     code = [found.span() for found in _CODE.finditer(text)]

@@ -40,6 +40,13 @@ def test_words_of_the_question_are_not_new() -> None:
     assert [(words[word.at].text, word.supported) for word in found] == [("local7.", True)]
 
 
+def test_without_passages_every_new_word_counts() -> None:
+    answer = "Ada met Byron."
+    words = split_words(answer)
+    found = new_words(words, answer, "Whom did the countess meet?", [])
+    assert [(words[word.at].text, word.supported) for word in found] == [("Byron.", False)]
+
+
 def test_numbers_and_code_are_values() -> None:
     answer = "The module `sys.exit` runs 2 times."
     words = split_words(answer)
