@@ -17,7 +17,6 @@ from openai import AsyncOpenAI, OpenAI
 from scaar.core.types import AnswerEvent, AnswerRequest, SentenceAccepted
 from scaar.testing.fakes import ScriptedAnswerer
 from scaar.testing.gateways import SENTENCES, cited_answer, gateway_before
-from scaar.testing.lab_installation import LabInstallation
 from scaar.testing.ports import free_port
 
 from ..servers.server_process import ServerProcess
@@ -82,9 +81,9 @@ def through(proxy: Proxy) -> Iterator[OpenAI]:
 
 
 @pytest.fixture
-def direct(lab: LabInstallation) -> Iterator[OpenAI]:
+def direct(gateway: str) -> Iterator[OpenAI]:
     """Yield a client of the gateway."""
-    with OpenAI(base_url=f"{lab.gateway_url}/v1", api_key="unused", max_retries=0) as client:
+    with OpenAI(base_url=f"http://{gateway}/v1", api_key="unused", max_retries=0) as client:
         yield client
 
 
