@@ -55,9 +55,11 @@ class Node:
             if self._answers():
                 return self.address
             time.sleep(0.1)
+        ended = self._process.poll()
         self.kill()
         log = (self.folder / "node.log").read_text(errors="replace")
-        raise RuntimeError(f"OpenSearch did not come up; the end of its log:\n{log[-3000:]}")
+        state = "did not answer" if ended is None else f"ended with status {ended}"
+        raise RuntimeError(f"OpenSearch {state}; the end of its log:\n{log[-3000:]}")
 
     def kill(self) -> None:
         """Ends the node as a loss of power would."""
