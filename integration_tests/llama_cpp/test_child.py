@@ -74,7 +74,8 @@ def is_replaced(generator: LlamaCppGenerator, pid: int) -> bool:
 def runs(pid: int) -> bool:
     try:
         return _statistics(pid)[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
+        # The file is gone, or the process, since the file was opened.
         return False
 
 
