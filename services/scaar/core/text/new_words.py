@@ -28,6 +28,8 @@ from scaar.core.types import Word
 
 _MIN_LETTERS = 4
 """Of a word that counts, in an alphabet with capital letters."""
+_MAX_LETTERS = 60
+"""Of words that are compared letter by letter, which takes the product of their lengths."""
 _START_LETTERS = 3
 _MIN_RATIO = 0.75
 """Share of the letters of two words that are equal and in the same order."""
@@ -41,8 +43,6 @@ _OF_REFERENCE = frozenset(
     "according answer answers based context document documents following given information "
     "mentioned passage passages provided question stated text".split()
 )
-
-
 _IGNORED = STOP_WORDS | _OF_REFERENCE
 _SENTENCE_ENDS = ".:;!?\n"
 
@@ -103,12 +103,13 @@ class _Vocabulary:
         self._parts = frozenset(parts)
         self._by_start = defaultdict[str, list[str]](list)
         for part in self._parts:
-            self._by_start[part[:_START_LETTERS]].append(part)
+            if len(part) <= _MAX_LETTERS:
+                self._by_start[part[:_START_LETTERS]].append(part)
 
     def has(self, part: str) -> bool:
         if part in self._parts:
             return True
-        if len(part) < _MIN_LETTERS or part[0].isdigit():
+        if not _MIN_LETTERS <= len(part) <= _MAX_LETTERS or part[0].isdigit():
             return False
         return any(_same(part, other) for other in self._by_start[part[:_START_LETTERS]])
 

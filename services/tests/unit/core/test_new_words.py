@@ -40,6 +40,14 @@ def test_words_of_the_question_are_not_new() -> None:
     assert [(words[word.at].text, word.supported) for word in found] == [("local7.", True)]
 
 
+@pytest.mark.parametrize(("letters", "supported"), [(60, True), (61, False), (20_000, False)])
+def test_long_words_are_the_same_only_if_they_are_equal(letters: int, supported: bool) -> None:
+    answer, passage = "a" * (letters - 1) + "b", "a" * (letters - 1) + "c"
+    words = split_words(answer)
+    assert [word.supported for word in new_words(words, answer, "?", [passage])] == [supported]
+    assert new_words(words, answer, "?", [answer])[0].supported
+
+
 def test_without_passages_every_new_word_counts() -> None:
     answer = "Ada met Byron."
     words = split_words(answer)
