@@ -49,6 +49,16 @@ def other_than_root(folder: Path) -> int | None:
     return NOBODY
 
 
+def command_as(user: int | None, command: Sequence[str]) -> list[str]:
+    """Return the command, run as a user and with its group alone; None: as the current user.
+
+    ``subprocess`` would fork to change the user, and a fork of a process with gRPC may crash.
+    """
+    if user is None:
+        return list(command)
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--", *command]
+
+
 class ServerProcess:
     """A process whose output goes to ``log``. It can be started again after its end.
 
@@ -143,7 +153,7 @@ class ServerProcess:
     ) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                command,
+                command_as(user, command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -152,9 +162,6 @@ class ServerProcess:
                 start_new_session=True,
                 # As in this process: writing above the file size limit is an error, not a signal.
                 restore_signals=False,
-                user=user,
-                group=user,
-                extra_groups=None if user is None else [],
             )
 
 

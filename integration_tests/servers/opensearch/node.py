@@ -22,10 +22,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..server_process import NOBODY, command_as
 from .distribution import CACHE, JAVA, VERSION
 
 HERE = Path(__file__).resolve().parent
-NOBODY = 65534
 HEAP = "512m"
 _START_S = 180
 _PORTS = "http.ports"
@@ -117,18 +117,14 @@ class Node:
             *(f"-Epath.data={folder}/data", f"-Epath.logs={folder}/logs"),
             *(f"-E{setting}" for setting in settings),
         ]
-        as_root = os.geteuid() == 0
         with (folder / "node.log").open("ab") as log:
             return subprocess.Popen(
-                command,
+                command_as(NOBODY if os.geteuid() == 0 else None, command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=tmp,
                 start_new_session=True,
-                user=NOBODY if as_root else None,
-                group=NOBODY if as_root else None,
-                extra_groups=[] if as_root else None,
             )
 
     def _answers(self) -> bool:

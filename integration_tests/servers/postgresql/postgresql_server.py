@@ -20,7 +20,7 @@ from pathlib import Path
 from scaar.testing.ports import free_port
 
 from ..programs import fetched
-from ..server_process import ServerProcess, other_than_root, server_folder
+from ..server_process import ServerProcess, command_as, other_than_root, server_folder
 
 HERE = Path(__file__).resolve().parent
 USER = "postgres"
@@ -117,13 +117,10 @@ class PostgresqlServer:
             os.chown(self.folder, nobody, nobody)
         making = [self._program("initdb"), "-D", str(data), "-U", USER, "-A", "trust"]
         subprocess.run(
-            [*making, "--no-sync", "-E", "UTF8", "--locale=C"],
+            command_as(nobody, [*making, "--no-sync", "-E", "UTF8", "--locale=C"]),
             check=True,
             capture_output=True,
             cwd=self.folder,
-            user=nobody,
-            group=nobody,
-            extra_groups=None if nobody is None else [],
         )
         if self._also_at:
             with (data / "pg_hba.conf").open("a") as rules:
