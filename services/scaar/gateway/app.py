@@ -36,6 +36,7 @@ from scaar.gateway.settings import GatewaySettings
 from scaar.gateway.violations import violation_of
 from scaar.http_server.disconnects import unless_disconnected
 from scaar.http_server.event_stream import EventStream
+from scaar.http_server.paths import WithoutFinalSlash
 from scaar.http_server.requests import REQUEST_ID, Requests
 from scaar.http_server.server import Readiness
 from scaar.runtime.admission import Admission
@@ -79,6 +80,7 @@ def build_app(
 
     app = FastAPIOffline(
         lifespan=lifespan,
+        redirect_slashes=False,
         title="scaar gateway",
         version=__version__,
         description=DESCRIPTION,
@@ -111,6 +113,7 @@ def build_app(
     # Without sessions there is no stream to GET and nothing to DELETE.
     app.router.routes.append(Route(MCP_PATH, Identified(mcp_app), methods=["POST"]))
     app.router.routes += grpc_web_routes(orchestrator, write_timeout_s=settings.write_timeout_s)
+    app.add_middleware(WithoutFinalSlash, prefixes=("/v1/", "/mcp/", "/retrieve/"))
     app.add_middleware(
         Requests,
         admission=Admission(settings.max_concurrent_requests, subject="the gateway"),
@@ -180,7 +183,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
 
     @app.post("/v1/chat/completions", tags=["answers"], summary="Answer a chat", responses=_EVENTS)
     async def create_chat_completion(request: Request, body: ChatRequest) -> Response:
-        parameters = body.parameters(default_index=settings.default_index)
+        parameters = body.parameters(default_index=settings.default_index, tools=settings.tools)
         style = style_of(request, body.scaar, body.stop_sequences)
         caller = _caller(orchestrator, request)
         if not body.stream:
@@ -193,7 +196,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
 
     @app.post("/v1/responses", tags=["answers"], summary="Answer an input", responses=_EVENTS)
     async def create_response(request: Request, body: ResponsesRequest) -> Response:
-        parameters = body.parameters(default_index=settings.default_index)
+        parameters = body.parameters(default_index=settings.default_index, tools=settings.tools)
         style = style_of(request, body.scaar)
         caller = _caller(orchestrator, request)
         with fields_of_responses():
@@ -203,6 +206,10 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
                 return JSONResponse(response_of(completed, parameters, style))
             parts = await _started(request, caller, parameters, style)
         return stream(response_events(parts, parameters, style))
+
+    @app.post("/v1/completions", include_in_schema=False)
+    async def create_completion() -> Response:
+        raise CapabilityMissing("this server answers chats: send POST /v1/chat/completions")
 
 
 async def _started(

@@ -30,7 +30,9 @@ def chat_completion(completed: Completed, parameters: AnswerParameters, style: S
         **_head(completed.answer.provenance.request_id, parameters, "chat.completion"),
         "choices": [{**choice, "logprobs": _logprobs(completed.tokens)}],
         "usage": _usage(completed.answer.usage),
-        "scaar": summary(completed, link_of(completed.answer.provenance, parameters, style)),
+        "scaar": summary(
+            completed, parameters, link_of(completed.answer.provenance, parameters, style)
+        ),
     }
 
 
@@ -62,7 +64,9 @@ async def chat_chunks(
                 case Completed():
                     end = sse(_chunk(head, {"refusal": part.refusal})) if part.refusal else b""
                     ended = _chunk(head, {}, _finish_reason(part))
-                    found = summary(part, link_of(part.answer.provenance, parameters, style))
+                    found = summary(
+                        part, parameters, link_of(part.answer.provenance, parameters, style)
+                    )
                     found.pop("decisions", None)
                     end += sse({**ended, "scaar": found})
                     if include_usage:

@@ -2,18 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
-from pydantic_core import PydanticKnownError
+from pydantic import BeforeValidator, Field
 
+from scaar.gateway.conversation import MAX_ITEMS, ConversationMessage, conversation_of
 from scaar.gateway.options import Options, ScaarOptions, Temperature
-from scaar.gateway.parameters import (
-    IGNORED,
-    AnswerParameters,
-    MessageText,
-    NoAlternatives,
-    Turn,
-    answer_parameters,
-)
+from scaar.gateway.parameters import IGNORED, AnswerParameters, NoAlternatives, answer_parameters
+from scaar.gateway.tools import Tools, ignored_tools
 
 StopSequences = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=256)]],
@@ -36,54 +30,16 @@ class ResponseFormat(Options):
     type: Literal["text"]
 
 
-class ChatMessage(Options):
-    """A message of the conversation, or one that an earlier response returned.
-
-    Only the assistant's has a refusal, which is its text if it has no content, annotations, and
-    empty fields of what scaar does not write.
-    """
-
-    role: Literal["system", "developer", "user", "assistant"]
-    refusal: str | None = None
-    annotations: Any = IGNORED
-    audio: None = None
-    function_call: None = None
-    tool_calls: list[Any] | None = Field(default=None, max_length=0)
-    content: MessageText | None
-    name: str | None = None
-
-    @field_validator(
-        *("refusal", "annotations", "audio", "function_call", "tool_calls"), mode="before"
-    )
-    @classmethod
-    def _of_the_assistant(cls, given: object, info: ValidationInfo) -> object:
-        if info.data.get("role", "assistant") != "assistant":
-            raise PydanticKnownError("extra_forbidden")
-        return given
-
-    @field_validator("content")
-    @classmethod
-    def _text_or_refusal(cls, content: str | None, info: ValidationInfo) -> str | None:
-        if content is None and info.data.get("refusal") is None:
-            raise PydanticKnownError("string_type")
-        return content
-
-    @property
-    def text(self) -> str:
-        """The text of the message."""
-        return self.content or self.refusal or ""
-
-
 class ChatRequest(Options):
     """A conversation whose last message is the question.
 
     Fields that only change how a text is sampled, stored or billed are accepted and ignored, since
     answers are decoded greedily and nothing is stored. Fields that ask for what scaar does not do
-    are rejected.
+    are rejected, unless it need not be done: tools that the model may call are ignored.
     """
 
     model: str = Field(max_length=256)
-    messages: list[ChatMessage] = Field(min_length=1, max_length=4096)
+    messages: list[ConversationMessage] = Field(min_length=1, max_length=MAX_ITEMS)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
@@ -95,8 +51,10 @@ class ChatRequest(Options):
     logprobs: bool | None = None
     top_logprobs: NoAlternatives = None
     response_format: ResponseFormat | None = None
-    tools: list[Any] | None = Field(default=None, max_length=0)
-    tool_choice: Literal["none", "auto"] | None = None
+    tools: list[Any] | None = None
+    tool_choice: Any = None
+    functions: list[Any] | None = None
+    function_call: Any = None
     modalities: list[Literal["text"]] | None = None
     frequency_penalty: Any = IGNORED
     presence_penalty: Any = IGNORED
@@ -113,24 +71,25 @@ class ChatRequest(Options):
     verbosity: Any = IGNORED
     scaar: ScaarOptions = ScaarOptions()
 
-    def parameters(self, *, default_index: str) -> AnswerParameters:
-        """Return the parameters of the answer.
+    def parameters(self, *, default_index: str, tools: Tools) -> AnswerParameters:
+        """Return the parameters of the answer. ``tools`` holds if the request does not choose.
 
         Raises:
             InvalidRequest: naming the field.
             NotFound: the model does not exist.
         """
-        turns = [
-            Turn("system" if each.role == "developer" else each.role, each.text)
-            for each in self.messages
+        tools = self.scaar.tools or tools
+        ignored = [
+            *ignored_tools("tools", self.tools, self.tool_choice, tools),
+            *ignored_tools("functions", self.functions, self.function_call, tools),
         ]
-        limit = self.max_completion_tokens or self.max_tokens
         return answer_parameters(
             self.model,
-            turns,
+            conversation_of(self.messages, "messages"),
             self.scaar,
-            max_tokens=limit,
+            max_tokens=self.max_completion_tokens or self.max_tokens,
             default_index=default_index,
+            ignored=ignored,
             logprobs=bool(self.logprobs),
         )
 

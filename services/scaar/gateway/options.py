@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from scaar.core.types import BudgetLimits
 
@@ -12,9 +12,24 @@ Values = str | list[str]
 
 
 class Options(BaseModel):
-    """Base of the objects of a request; unknown fields are rejected."""
+    """Base of the objects of a request; unknown fields are rejected, unless they ask for nothing.
+
+    A null is the same as a missing field, and an unknown field may be empty.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty_fields(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        empty = [
+            name
+            for name, value in given.items()
+            if value is None or (name not in cls.model_fields and value in ("", [], {}))
+        ]
+        return {n: v for n, v in given.items() if n not in empty} if empty else given
 
 
 class BudgetOptions(Options):
@@ -52,6 +67,11 @@ class ScaarOptions(Options):
     )
     citations: Literal["annotations", "markdown", "none"] | None = Field(
         default=None, description="How passages are cited; default: the setting of the gateway."
+    )
+    tools: Literal["ignore", "reject"] | None = Field(
+        default=None,
+        description="Requests that offer tools: answered without them, or rejected; "
+        "default: the setting of the gateway.",
     )
     events: bool = Field(
         default=False, description="Report every decision, in the JSON form of AnswerEvent."

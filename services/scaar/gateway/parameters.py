@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
+from pydantic import Field
 
 from scaar.client.requests import filter_choices, policy_request
-from scaar.core.errors import InvalidRequest, NotFound
+from scaar.core.errors import NotFound
 from scaar.core.policies.requirements import needs_retriever
 from scaar.core.types import (
     AnswerForm,
@@ -20,6 +20,7 @@ from scaar.core.types import (
     Rewrite,
 )
 from scaar.core.validation import MAX_MESSAGES
+from scaar.gateway.conversation import Conversation, Turn
 from scaar.gateway.model_names import ModelName
 from scaar.gateway.options import ScaarOptions
 
@@ -28,69 +29,32 @@ NoAlternatives = Annotated[int | None, Field(ge=0, le=0)]
 """Number of alternatives of each token; none are returned."""
 
 
-def _text_of(content: object, info: ValidationInfo) -> object:
-    """Return the text of a message, which may be a list of parts; they are joined by line breaks.
-
-    ValueError if a part is no text. A refusal is text of the assistant.
-    """
-    if not isinstance(content, list):
-        return content
-    role = info.data.get("role")
-    return "\n".join(_text_of_part(each, role) for each in content)
-
-
-def _text_of_part(part: object, role: object) -> str:
-    match part:
-        case {"type": "text" | "input_text" | "output_text", "text": str(text)}:
-            return text
-        case {"type": "refusal", "refusal": str(text)} if role == "assistant":
-            return text
-    raise ValueError("must be text: images, audio and files are not supported")
-
-
-MessageText = Annotated[
-    str,
-    BeforeValidator(_text_of),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
-]
-"""The text of a message: a string, or parts of the types text, input_text and output_text.
-
-The assistant's may be of the type refusal too. The message has its role before this field.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The role and the text of a message."""
-
-    role: Literal["system", "user", "assistant"]
-    text: str
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerParameters:
     """The request for an answer, and the model that its caller named."""
 
     model: str
     request: AnswerRequest
+    ignored: tuple[str, ...] = ()
+    """Names of what the request has and the answer does not depend on."""
 
 
 def answer_parameters(
     model: str,
-    turns: Sequence[Turn],
+    conversation: Conversation,
     options: ScaarOptions,
     *,
     max_tokens: int | None,
     default_index: str,
+    ignored: Sequence[str] = (),
     logprobs: bool = False,
 ) -> AnswerParameters:
     """Return the parameters of an answer to the last message.
 
-    The system messages that begin the conversation become one. Of more than ``MAX_MESSAGES``
-    messages, the oldest are dropped.
+    The messages of the system become one, before the others. Of more than ``MAX_MESSAGES``
+    messages, the oldest are dropped. ``ignored`` are names besides those of the conversation.
 
     Raises:
-        InvalidRequest: the last message is not the user's.
         NotFound: the model does not exist.
     """
     named = ModelName.parse(model)
@@ -100,7 +64,7 @@ def answer_parameters(
         raise NotFound(f"the model {model!r} does not exist: {name} does not use an index")
     budget = options.budget
     tokens = max_tokens or budget.max_tokens or BudgetLimits().max_tokens
-    messages = _messages(turns)
+    messages = _messages(conversation.turns)
     alone = len(messages) == 1
     request = AnswerRequest(
         question=messages[0].content if alone else "",
@@ -115,14 +79,12 @@ def answer_parameters(
         logprobs=logprobs,
         answer=AnswerForm(options.answer),
     )
-    return AnswerParameters(model, request)
+    return AnswerParameters(model, request, (*ignored, *conversation.ignored))
 
 
 def _messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
-    if not turns or turns[-1].role != "user":
-        raise InvalidRequest.of("messages", "the last message must be the user's question")
-    first = next(at for at, each in enumerate(turns) if each.role != "system")
-    system = "\n\n".join(each.text for each in turns[:first] if each.text.strip())
+    system = "\n\n".join(each.text for each in turns if each.role == "system")
     head = (Message(MessageRole.SYSTEM, system),) if system else ()
-    recent = turns[first:][-(MAX_MESSAGES - len(head)) :]
+    said = [each for each in turns if each.role != "system"]
+    recent = said[-(MAX_MESSAGES - len(head)) :]
     return (*head, *(Message(MessageRole(each.role), each.text) for each in recent))

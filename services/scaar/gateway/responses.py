@@ -34,7 +34,9 @@ def response_of(
         "incomplete_details": {"reason": reason} if reason else None,
         "output": [_message(request_id, "completed", [_part(completed)])],
         "usage": _usage(completed.answer.usage),
-        "scaar": summary(completed, link_of(completed.answer.provenance, parameters, style)),
+        "scaar": summary(
+            completed, parameters, link_of(completed.answer.provenance, parameters, style)
+        ),
     }
 
 

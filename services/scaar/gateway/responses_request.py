@@ -2,32 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
-from scaar.core.errors import CapabilityMissing, InvalidRequest, Violation
+from scaar.core.errors import CapabilityMissing
+from scaar.gateway.conversation import ConversationMessage, Input, conversation_of
 from scaar.gateway.options import Options, ScaarOptions, Temperature
-from scaar.gateway.parameters import (
-    IGNORED,
-    AnswerParameters,
-    MessageText,
-    NoAlternatives,
-    Turn,
-    answer_parameters,
-)
-
-
-class InputMessage(Options):
-    """A message of the conversation, or one that an earlier response returned."""
-
-    role: Literal["system", "developer", "user", "assistant"]
-    content: MessageText
-    type: Literal["message"] = "message"
-    id: str | None = None
-    status: Any = IGNORED
-    phase: Any = IGNORED
+from scaar.gateway.parameters import IGNORED, AnswerParameters, NoAlternatives, answer_parameters
+from scaar.gateway.tools import Tools, ignored_tools
 
 
 class TextFormat(Options):
@@ -52,14 +35,14 @@ class ResponsesRequest(Options):
     """
 
     model: str = Field(max_length=256)
-    input: str | list[InputMessage] = Field(max_length=1_048_576)
+    input: Input
     instructions: str | None = None
     stream: bool | None = False
     max_output_tokens: int | None = Field(default=None, ge=1, le=8192)
     temperature: Temperature = None
     top_p: float | None = Field(default=None, ge=0, le=1)
-    tools: list[Any] | None = Field(default=None, max_length=0)
-    tool_choice: Literal["none", "auto"] | None = None
+    tools: list[Any] | None = None
+    tool_choice: Any = None
     text: TextOptions | None = None
     background: Literal[False] | None = None
     previous_response_id: None = None
@@ -79,37 +62,26 @@ class ResponsesRequest(Options):
     user: Any = IGNORED
     scaar: ScaarOptions = ScaarOptions()
 
-    def parameters(self, *, default_index: str) -> AnswerParameters:
-        """Return the parameters of the answer.
+    def parameters(self, *, default_index: str, tools: Tools) -> AnswerParameters:
+        """Return the parameters of the answer. ``tools`` holds if the request does not choose.
 
         Raises:
             InvalidRequest: naming the field.
             NotFound: the model does not exist.
         """
-        turns = [Turn("system", self.instructions)] if self.instructions else []
-        if isinstance(self.input, str):
-            turns.append(Turn("user", self.input))
-        else:
-            turns += [
-                Turn("system" if each.role == "developer" else each.role, each.content)
-                for each in self.input
-            ]
-        try:
-            return answer_parameters(
-                self.model,
-                turns,
-                self.scaar,
-                max_tokens=self.max_output_tokens,
-                default_index=default_index,
-                logprobs=bool(self.include),
-            )
-        except InvalidRequest as error:
-            raise InvalidRequest([_of_input(each) for each in error.violations]) from error
-
-
-def _of_input(violation: Violation) -> Violation:
-    """Return the violation; the conversation of this interface is its input."""
-    return replace(violation, field="input") if violation.field == "messages" else violation
+        given = self.input
+        items = (
+            [ConversationMessage(role="user", content=given)] if isinstance(given, str) else given
+        )
+        return answer_parameters(
+            self.model,
+            conversation_of(items, "input", system=self.instructions or ""),
+            self.scaar,
+            max_tokens=self.max_output_tokens,
+            default_index=default_index,
+            ignored=ignored_tools("tools", self.tools, self.tool_choice, self.scaar.tools or tools),
+            logprobs=bool(self.include),
+        )
 
 
 @contextmanager

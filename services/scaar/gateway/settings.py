@@ -75,6 +75,11 @@ class GatewaySettings(ProcessSettings):
     ``url_citation``, ``markdown`` for a list of sources at the end of the text too, for clients
     that show no annotations, or ``none``."""
 
+    tools: Literal["ignore", "reject"] = "ignore"
+    """Requests that offer tools to the model, as chat pages do with every question: ``ignore``
+    answers them without the tools and names the field in ``scaar.ignored``, ``reject`` rejects
+    them. A request whose model must call a tool is always rejected."""
+
     url_field: str = Field(default="url", min_length=1, max_length=64)
     """Metadata field of passages with the URL that citations link to. A passage without the field
     is cited by its page at the gateway, ``/passages/INDEX/ID``."""

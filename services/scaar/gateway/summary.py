@@ -5,9 +5,10 @@ from typing import Any
 from scaar.core.types import Abstention, AbstentionReason, Usage
 from scaar.gateway.answers import Completed
 from scaar.gateway.content import Link
+from scaar.gateway.parameters import AnswerParameters
 
 
-def summary(completed: Completed, link: Link) -> dict[str, Any]:
+def summary(completed: Completed, parameters: AnswerParameters, link: Link) -> dict[str, Any]:
     """Return the field ``scaar`` of an answer."""
     answer, provenance = completed.answer, completed.answer.provenance
     supporting = answer.supporting_passage_ids
@@ -37,6 +38,8 @@ def summary(completed: Completed, link: Link) -> dict[str, Any]:
         found["question"] = answer.question
     if (abstained := answer.abstained) is not None:
         found["abstained"] = _abstained(abstained)
+    if parameters.ignored:
+        found["ignored"] = list(parameters.ignored)
     if completed.decisions:
         found["decisions"] = list(completed.decisions)
     return found

@@ -1,6 +1,5 @@
 """Invalid fields of a request, from the errors of pydantic."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from scaar.core.errors import Violation
@@ -17,16 +16,17 @@ def violation_of(error: dict[str, Any], body: object) -> Violation:
         return Violation("request", f"the body is not JSON: {reason} (character {position})")
     if error["type"] == "extra_forbidden":
         text = "is not a known field"
-    path = ".".join(str(each) for each in _path(error, body))
+    path = ".".join(map(str, _path(error, body)))
     return Violation(path or "body", text[:1].lower() + text[1:])
 
 
-def _path(error: dict[str, Any], body: object) -> Iterator[str | int]:
-    """Yield the keys of an invalid field. ``loc`` also has the types of unions, as pydantic does.
+def _path(error: dict[str, Any], body: object) -> list[str | int]:
+    """Return the keys of an invalid field. ``loc`` also has the types of unions, as pydantic does.
 
     A key leads to a value of the body; a type does not.
     """
-    missing, value = error["type"] == "missing", body
+    keys: list[str | int] = []
+    value = body
     for each in error["loc"][1:]:
         if value is error["input"]:
             # The field, or the object that lacks it: what follows are types, then a missing key.
@@ -38,6 +38,7 @@ def _path(error: dict[str, Any], body: object) -> Iterator[str | int]:
                 value = value[each]
             case _:
                 continue
-        yield each
-    if missing and len(error["loc"]) > 1:
-        yield error["loc"][-1]
+        keys.append(each)
+    # A field that is null counts as missing, and is in the body.
+    missing = error["loc"][1:][-1:] if error["type"] == "missing" else ()
+    return keys if keys[-1:] == [*missing] else [*keys, *missing]

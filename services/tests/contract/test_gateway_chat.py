@@ -61,6 +61,9 @@ from scaar.testing.gateways import (
 )
 
 QUESTION: Any = [{"role": "user", "content": "Where was Ada born?"}]
+TEXT_PART: Any = {"type": "text", "text": "What time is it?"}
+IMAGE: Any = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+TOOL: Any = {"type": "function", "function": {"name": "clock", "parameters": {}}}
 ANNOTATIONS = [
     {
         "type": "url_citation",
@@ -367,48 +370,51 @@ async def test_a_client_retries_an_overloaded_gateway() -> None:
     [
         ({"messages": []}, "messages", "at least 1 item"),
         (
-            {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
-            "messages.0.content",
-            "images, audio and files are not supported",
-        ),
-        ({"messages": [{"role": "tool", "content": "x"}]}, "messages.0.role", "should be"),
-        (
-            {"messages": [{"role": "user", "content": "x", "refusal": None}]},
-            "messages.0.refusal",
-            "is not a known field",
+            {"messages": [*QUESTION, {"role": "user", "content": [TEXT_PART, IMAGE]}]},
+            "messages.1.content",
+            "a part of the type image_url: only text is read",
         ),
         (
-            {"messages": [{"role": "user", "content": "x", "annotations": []}]},
-            "messages.0.annotations",
-            "is not a known field",
+            {"messages": [*QUESTION, {"role": "user", "content": [IMAGE]}]},
+            "messages.1.content",
+            "a part of the type image_url: only text is read",
         ),
         (
-            {"messages": [{"role": "assistant", "content": "x", "tool_calls": [{}]}, *QUESTION]},
-            "messages.0.tool_calls",
-            "at most 0 items",
+            {"messages": [*QUESTION, {"role": "user", "content": " "}]},
+            "messages.1.content",
+            "must not be empty",
         ),
         (
-            {"messages": [{"role": "assistant", "content": "x", "audio": {"id": "a"}}, *QUESTION]},
-            "messages.0.audio",
-            "should be None",
-        ),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "refusal", "refusal": "x"}]}]},
-            "messages.0.content",
-            "must be text",
-        ),
-        (
-            {"messages": [{"role": "assistant", "content": None}, *QUESTION]},
-            "messages.0.content",
+            {"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]},
+            "messages.0.content.0.text",
             "should be a valid string",
         ),
+        ({"messages": [{"role": "user", "content": 5}]}, "messages.0.content", "valid string"),
+        ({"messages": [{"role": "boss", "content": "x"}]}, "messages.0.role", "should be"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "messages", "the last message must be"),
+        ({"messages": [{"role": "system", "content": "x"}]}, "messages", "the last message"),
         (
             {"messages": [*QUESTION, {"role": "assistant", "content": "x"}]},
             "messages",
             "the last message must be the user's question",
         ),
         ({"n": 2}, "n", "should be 1"),
-        ({"tools": [{"type": "function"}]}, "tools", "at most 0 items"),
+        (
+            {"tools": [TOOL], "tool_choice": "required"},
+            "tool_choice",
+            "tools are not called by this server: it must be auto or none",
+        ),
+        (
+            {"tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "clock"}}},
+            "tool_choice",
+            "tools are not called",
+        ),
+        ({"functions": [{}], "function_call": {"name": "clock"}}, "function_call", "not called"),
+        (
+            {"tools": [TOOL], "extra_body": {"scaar": {"tools": "reject"}}},
+            "tools",
+            "tools are not called by this server: send none",
+        ),
         ({"logprobs": True, "top_logprobs": 2}, "top_logprobs", "less than or equal to 0"),
         ({"stop": [""]}, "stop.0", "at least 1 character"),
         ({"extra_body": {"colour": 1}}, "colour", "is not a known field"),
@@ -571,6 +577,83 @@ async def test_a_conversation_arrives_as_messages() -> None:
     assert (first.rewrite, second.rewrite) == (Rewrite.AUTO, Rewrite.NEVER)
     assert len(third.messages) == MAX_MESSAGES
     assert third.messages[-1].content == "And where was she born?"
+
+
+async def test_the_texts_of_a_chat_with_another_model_are_read_and_the_rest_is_named() -> None:
+    called: Any = {"id": "c1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+    conversation: Any = [
+        {"role": "user", "content": [TEXT_PART, IMAGE, {"type": "video_url", "text": 5}]},
+        {"role": "assistant", "tool_calls": [called], "reasoning_content": "A clock."},
+        {"role": "tool", "tool_call_id": "c1", "content": "noon"},
+        {"role": "assistant", "content": "It is noon.", "thinking": "", "reasoning_details": []},
+        {"role": "assistant", "content": "", "function_call": None},
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Where was Ada born?", "name": "Eve", "refusal": None},
+        {"role": "assistant", "content": None, "tool_calls": [called]},
+        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "noon"}]},
+    ]
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        found = await completed(client, messages=conversation)
+        other = await completed(client)
+    assert [(each.role.value, each.content) for each in answerer.requests[0].messages] == [
+        ("system", "Be brief."),
+        ("user", "What time is it?"),
+        ("assistant", "It is noon."),
+        ("user", "Where was Ada born?"),
+    ]
+    assert found.model_dump()["scaar"]["ignored"] == [
+        "messages.content.image_url",
+        "messages.content.video_url",
+        "messages.reasoning_content",
+        "messages.tool",
+        "messages.tool_calls",
+    ]
+    assert "ignored" not in other.model_dump()["scaar"]
+
+
+@pytest.mark.parametrize("choice", [{}, {"tool_choice": "auto"}, {"tool_choice": "none"}])
+async def test_tools_that_need_not_be_called_are_ignored(choice: dict[str, Any]) -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        found = await completed(client, tools=[TOOL] * 36, parallel_tool_calls=True, **choice)
+        stream = await client.chat.completions.create(
+            model="scaar", messages=QUESTION, tools=[TOOL], functions=[{}], stream=True
+        )
+        chunks = [each async for each in stream]
+    assert found.choices[0].message.content == TEXT
+    assert found.model_dump()["scaar"]["ignored"] == ["tools"]
+    assert chunks[-1].model_dump()["scaar"]["ignored"] == ["tools", "functions"]
+    assert "clock" not in str(answerer.requests)
+
+
+async def test_a_gateway_can_reject_tools() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer, tools="reject") as client:
+        with pytest.raises(openai.BadRequestError, match="tools are not called by this server"):
+            await completed(client, tools=[TOOL])
+        assert answerer.opened == 0
+        await completed(client, tools=[TOOL], tool_choice="none")
+        await completed(client, tools=[TOOL], extra_body={"scaar": {"tools": "ignore"}})
+        await completed(client, tools=[])
+    assert answerer.opened == 3
+
+
+async def test_empty_fields_ask_for_nothing() -> None:
+    empty = {
+        "functions": [],
+        "function_call": "none",
+        "audio": None,
+        "prediction": None,
+        "web_search_options": {},
+        "stream_options": {"include_usage": None},
+        "scaar": {"policy": None, "budget": {"max_tokens": None}, "colour": ""},
+    }
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        found = await completed(client, extra_body=empty, stop=None, tools=None)
+    assert found.choices[0].message.content == TEXT
+    assert "ignored" not in found.model_dump()["scaar"]
 
 
 async def test_an_answer_is_a_text_unless_the_short_form_is_requested() -> None:

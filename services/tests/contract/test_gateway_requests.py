@@ -324,7 +324,8 @@ async def test_a_stream_of_null_is_a_whole_answer(path: str, body: dict[str, Any
     [
         ({"input": 5}, "input"),
         ({"input": {"str": 5}}, "input"),
-        ({"input": [{"role": "user"}]}, "input"),
+        ({"input": [{"role": "user"}]}, "input.0.content"),
+        ({"input": [{"content": "Where?"}]}, "input.0.role"),
         ({"scaar": {"settings": {"theta": []}}}, "scaar.settings.theta"),
         ({"scaar": {"filters": {"x": 5}}}, "scaar.filters.x"),
         ({"scaar": {"filters": {"str": {}}}}, "scaar.filters.str"),
@@ -342,6 +343,25 @@ async def test_an_invalid_field_is_named_by_its_path(fields: dict[str, Any], par
     assert (found.status_code, error_of(found)["param"]) == (400, param)
     assert error_of(missing)["param"] == "input"
     assert error_of(message)["param"] == "messages.0.role"
+
+
+async def test_paths_are_answered_with_a_slash_at_the_end() -> None:
+    retriever = InMemoryRetriever({"lab": PASSAGES})
+    ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
+    async with reached(catalog=PortsCatalog(ports, version="1", default_index="lab")) as client:
+        chat = await client.post("/v1/chat/completions/", json=CHAT)
+        listed = await client.get("/v1/models/")
+        model = await client.get("/v1/models/scaar/")
+    assert [each.status_code for each in (chat, listed, model)] == [200, 200, 200]
+    assert chat.json()["choices"][0]["message"]["content"] == TEXT
+    assert listed.json()["object"] == "list"
+
+
+async def test_completions_of_a_text_are_refused_by_naming_chats() -> None:
+    async with reached() as client:
+        found = await client.post("/v1/completions", json={"model": "scaar", "prompt": "Where?"})
+    assert (found.status_code, error_of(found)["code"]) == (400, "CAPABILITY_MISSING")
+    assert "send POST /v1/chat/completions" in error_of(found)["message"]
 
 
 async def test_what_is_not_there_is_an_error_of_the_same_form() -> None:

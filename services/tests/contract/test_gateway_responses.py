@@ -175,6 +175,31 @@ async def test_the_output_of_an_earlier_response_continues_its_conversation(
     assert (said.role, said.content) == (MessageRole.ASSISTANT, text)
 
 
+async def test_items_of_another_model_are_not_read_and_named() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    items = [
+        {"role": "user", "content": "What time is it?"},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text"}]},
+        {"type": "function_call", "call_id": "c1", "name": "clock", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "noon"},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "It is noon."}]},
+        {"role": "user", "content": QUESTION},
+    ]
+    async with asking(answerer) as client:
+        found = await response_to(client, input=items, tools=[{"type": "web_search"}])
+    assert [each.content for each in answerer.requests[0].messages] == [
+        "What time is it?",
+        "It is noon.",
+        QUESTION,
+    ]
+    assert found.model_dump()["scaar"]["ignored"] == [
+        "tools",
+        "input.function_call",
+        "input.function_call_output",
+        "input.reasoning",
+    ]
+
+
 async def test_a_budget_that_ends_the_answer_is_incomplete() -> None:
     def cut(request: AnswerRequest) -> Iterator[AnswerEvent]:
         for event in cited_answer(request):
@@ -222,11 +247,9 @@ async def test_an_error_has_a_status_before_the_first_event_and_is_an_event_late
         ({"input": [{"role": "assistant", "content": "x"}]}, "input"),
         ({"extra_body": {"scaar": {"settings": {"bogus": 1}}}}, "policy.bogus"),
         ({"extra_body": {"scaar": {"settings": {"query": 5}}}}, "policy.query"),
-        (
-            {"input": [{"role": "user", "content": [{"type": "refusal", "refusal": "x"}]}]},
-            "input",
-        ),
-        ({"tools": [{"type": "web_search"}]}, "tools"),
+        ({"input": [{"role": "user", "content": [{"type": "input_image"}]}]}, "input.0.content"),
+        ({"tools": [{"type": "web_search"}], "tool_choice": "required"}, "tool_choice"),
+        ({"tools": [{}], "extra_body": {"scaar": {"tools": "reject"}}}, "tools"),
         ({"background": True}, "background"),
         ({"text": {"format": {"type": "json_object"}}}, "text.format.type"),
     ],
