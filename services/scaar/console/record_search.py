@@ -6,14 +6,16 @@ from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from scaar.core.records import MAX_TEXT_CHARACTERS, RecordFilter, Verdict
+from scaar.core.types import RequestKind
 
 PAGE_SIZES = (25, 50, 100)
 TIME_EXPECTED = "must be a time such as 2030-01-31T12:00"
 _CHOICES = {"yes": True, "no": False}
 _NAMES = ("request_id", "policy", "tenant", "index")
 MAX_NAME_CHARACTERS = {"request_id": 128, "policy": 128, "tenant": 128, "index": 64}
-FIELDS = ("text", *_NAMES, "since", "until", "retrieved", "degraded", "failed", "verdict")
+FIELDS = ("text", *_NAMES, "since", "until", "retrieved", "degraded", "failed", "verdict", "kind")
 """The fields of the form, beside the size and the token of the page."""
+KINDS = {"": "questions", RequestKind.TASK.value: "tasks of applications"}
 VERDICTS = {"any": "with any verdict", "none": "without a verdict"} | {
     each.value: each.value for each in Verdict
 }
@@ -61,6 +63,9 @@ def read_search(sent: Mapping[str, str]) -> RecordSearch:
     verdict = fields.get("verdict", "")
     if verdict and verdict not in VERDICTS:
         problems["verdict"] = f"must be one of {', '.join(VERDICTS)}"
+    kind = fields.get("kind", "")
+    if kind not in KINDS:
+        problems["kind"] = f"must be {RequestKind.TASK} or empty"
     found = RecordFilter(
         **names,
         text=text,
@@ -71,6 +76,7 @@ def read_search(sent: Mapping[str, str]) -> RecordSearch:
         failed=_choice("failed", fields, problems),
         has_feedback={"any": True, "none": False}.get(verdict),
         verdict=Verdict(verdict) if verdict in set(Verdict) else None,
+        kind=RequestKind.TASK if kind == RequestKind.TASK else RequestKind.QUESTION,
     )
     size = sent.get("page_size", "")
     page_size = int(size) if size in map(str, PAGE_SIZES) else PAGE_SIZES[0]

@@ -13,6 +13,7 @@ from scaar.core.types import (
     PolicyOverrides,
     Query,
     QueryWord,
+    RequestKind,
     SentenceJudged,
 )
 
@@ -86,6 +87,7 @@ class RecordSummary:
     abstained: bool = False
     trace_id: str = ""
     feedback: Feedback | None = None
+    kind: RequestKind = RequestKind.QUESTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ class RecordFilter:
     has_feedback: bool | None = None
     verdict: Verdict | None = None
     text: str = ""
+    kind: RequestKind | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -51,6 +51,9 @@ class Schema:
     migrations: Path
     version_table: str
     upgrade: str
+    migrates_files: bool = False
+    """Whether an SQLite file is migrated when it is opened: every migration must let processes of
+    the version before read and write."""
 
     @property
     def unavailable(self) -> str:

@@ -12,7 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from scaar.core.errors import NotFound, WrongState
-from scaar.database.database import Database, Schema, create_folder, open_database
+from scaar.database.database import Database, Schema, create_folder, file_of, open_database
 
 # Alembic has one connection and one configuration for the process.
 _UPGRADING = threading.Lock()
@@ -24,16 +24,18 @@ async def open_checked_database(
 ) -> AsyncIterator[Database]:
     """Open a database with the tables of this version; create an SQLite file that is missing.
 
-    With ``exclusive``, no other process uses the database, and its tables are migrated.
+    With ``exclusive``, no other process uses the database, and its tables are migrated, as are
+    those of an SQLite file if the schema allows it.
 
     Raises:
         BackendUnavailable: the database does not respond, or its file cannot be created.
         NotFound: the database has no tables.
-        WrongState: the tables belong to another version; with ``exclusive``, to a later one.
+        WrongState: the tables belong to another version; if they are migrated, to a later one.
     """
     is_new = create_folder(url, schema)
+    migrates = exclusive or (schema.migrates_files and file_of(url) is not None)
     async with open_database(url, schema) as database:
-        if is_new or (exclusive and await revision(database) != newest(schema)):
+        if is_new or (migrates and await revision(database) != newest(schema)):
             await upgrade(database)
         else:
             await check(database)

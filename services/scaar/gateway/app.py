@@ -33,6 +33,7 @@ from scaar.gateway.responses import response_events, response_of
 from scaar.gateway.responses_request import ResponsesRequest, fields_of_responses
 from scaar.gateway.search import RetrieveRequest, retrieve
 from scaar.gateway.settings import GatewaySettings
+from scaar.gateway.tasks import TASK_HEADER
 from scaar.gateway.violations import violation_of
 from scaar.http_server.disconnects import unless_disconnected
 from scaar.http_server.event_stream import EventStream
@@ -174,6 +175,10 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
         gateway = gateway_url(settings, request)
         return Style(citations, settings.url_field, gateway, options.events, stop)
 
+    def stated(request: Request) -> Json:
+        task = request.headers.get(TASK_HEADER, "")
+        return {"default_index": settings.default_index, "tools": settings.tools, "task": task}
+
     def stream(events: AsyncGenerator[bytes, None]) -> EventStream:
         return EventStream(
             events,
@@ -183,7 +188,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
 
     @app.post("/v1/chat/completions", tags=["answers"], summary="Answer a chat", responses=_EVENTS)
     async def create_chat_completion(request: Request, body: ChatRequest) -> Response:
-        parameters = body.parameters(default_index=settings.default_index, tools=settings.tools)
+        parameters = body.parameters(**stated(request))
         style = style_of(request, body.scaar, body.stop_sequences)
         caller = _caller(orchestrator, request)
         if not body.stream:
@@ -196,7 +201,7 @@ def _add_answers(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySett
 
     @app.post("/v1/responses", tags=["answers"], summary="Answer an input", responses=_EVENTS)
     async def create_response(request: Request, body: ResponsesRequest) -> Response:
-        parameters = body.parameters(default_index=settings.default_index, tools=settings.tools)
+        parameters = body.parameters(**stated(request))
         style = style_of(request, body.scaar)
         caller = _caller(orchestrator, request)
         with fields_of_responses():

@@ -71,8 +71,10 @@ class ChatRequest(Options):
     verbosity: Any = IGNORED
     scaar: ScaarOptions = ScaarOptions()
 
-    def parameters(self, *, default_index: str, tools: Tools) -> AnswerParameters:
-        """Return the parameters of the answer. ``tools`` holds if the request does not choose.
+    def parameters(self, *, default_index: str, tools: Tools, task: str = "") -> AnswerParameters:
+        """Return the parameters of the answer.
+
+        ``tools`` holds if the request does not choose; ``task`` is the header of a task.
 
         Raises:
             InvalidRequest: naming the field.
@@ -90,6 +92,7 @@ class ChatRequest(Options):
             max_tokens=self.max_completion_tokens or self.max_tokens,
             default_index=default_index,
             ignored=ignored,
+            task=task,
             logprobs=bool(self.logprobs),
         )
 

@@ -4,6 +4,7 @@ A chat that began with another model has its tool calls, results, thoughts and i
 read, and what else it has is named, so that the chat continues.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -28,6 +29,7 @@ Role = Literal["system", "user", "assistant"]
 _ROLES: Mapping[str, Role] = MappingProxyType(
     {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 )
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _TEXTS = ("text", "input_text", "output_text")
 _QUIET = frozenset(
     {"annotations", "content", "id", "name", "phase", "refusal", "role", "status", "type"}
@@ -154,15 +156,20 @@ def conversation_of(
     ignored: set[str] = set()
     for item in items:
         if isinstance(item, OtherItem):
-            ignored.add(f"{field}.{item.type}")
+            ignored.add(f"{field}.{_named(item.type)}")
         elif item.role not in _ROLES:
             ignored.add(f"{field}.{item.role}")
         else:
-            ignored |= {f"{field}.{name}" for name in item.unread_fields}
-            ignored |= {f"{field}.content.{kind}" for kind in item.unread_parts}
+            ignored |= {f"{field}.{_named(name)}" for name in item.unread_fields}
+            ignored |= {f"{field}.content.{_named(kind)}" for kind in item.unread_parts}
             if item.text.strip():
                 turns.append(Turn(_ROLES[item.role], item.text))
     return Conversation(tuple(turns), tuple(sorted(ignored)))
+
+
+def _named(text: str) -> str:
+    """Return a name from a client, unless it is not fit to be shown."""
+    return text if _NAME.fullmatch(text) else "other"
 
 
 def _check_question(items: Sequence[ConversationMessage | OtherItem], field: str) -> None:
@@ -175,7 +182,8 @@ def _check_question(items: Sequence[ConversationMessage | OtherItem], field: str
             case ConversationMessage(role="user"):
                 wrong = "" if item.text.strip() else "must not be empty"
                 if item.unread_parts:
-                    wrong = f"has a part of the type {item.unread_parts[0]}: only text is read"
+                    kind = _named(item.unread_parts[0])
+                    wrong = f"has a part of the type {kind}: only text is read"
                 if wrong:
                     raise InvalidRequest.of(f"{field}.{at}.content", wrong)
                 return

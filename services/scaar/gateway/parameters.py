@@ -1,7 +1,7 @@
 """From a conversation of a request to the parameters of an answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -17,13 +17,16 @@ from scaar.core.types import (
     MessageRole,
     OnFailure,
     PolicyRequest,
+    RequestKind,
     Rewrite,
 )
-from scaar.core.validation import MAX_MESSAGES
+from scaar.core.validation import MAX_IGNORED, MAX_MESSAGES
 from scaar.gateway.conversation import Conversation, Turn
 from scaar.gateway.model_names import ModelName
 from scaar.gateway.options import ScaarOptions
+from scaar.gateway.tasks import is_task
 
+_ALONE = "no_retrieval"
 IGNORED = Field(default=None, description="Accepted and ignored.")
 NoAlternatives = Annotated[int | None, Field(ge=0, le=0)]
 """Number of alternatives of each token; none are returned."""
@@ -35,8 +38,6 @@ class AnswerParameters:
 
     model: str
     request: AnswerRequest
-    ignored: tuple[str, ...] = ()
-    """Names of what the request has and the answer does not depend on."""
 
 
 def answer_parameters(
@@ -48,11 +49,13 @@ def answer_parameters(
     default_index: str,
     ignored: Sequence[str] = (),
     logprobs: bool = False,
+    task: str = "",
 ) -> AnswerParameters:
     """Return the parameters of an answer to the last message.
 
     The messages of the system become one, before the others. Of more than ``MAX_MESSAGES``
     messages, the oldest are dropped. ``ignored`` are names besides those of the conversation.
+    ``task`` is the header of a task. A task is answered by the model alone.
 
     Raises:
         NotFound: the model does not exist.
@@ -78,8 +81,17 @@ def answer_parameters(
         rewrite=Rewrite(options.rewrite),
         logprobs=logprobs,
         answer=AnswerForm(options.answer),
+        ignored=(*ignored, *conversation.ignored)[:MAX_IGNORED],
     )
-    return AnswerParameters(model, request, (*ignored, *conversation.ignored))
+    if is_task(request.last_question, task):
+        request = replace(
+            request,
+            policy=PolicyRequest(_ALONE),
+            rewrite=Rewrite.NEVER,
+            answer=AnswerForm.TEXT,
+            kind=RequestKind.TASK,
+        )
+    return AnswerParameters(model, request)
 
 
 def _messages(turns: Sequence[Turn]) -> tuple[Message, ...]:

@@ -62,8 +62,10 @@ class ResponsesRequest(Options):
     user: Any = IGNORED
     scaar: ScaarOptions = ScaarOptions()
 
-    def parameters(self, *, default_index: str, tools: Tools) -> AnswerParameters:
-        """Return the parameters of the answer. ``tools`` holds if the request does not choose.
+    def parameters(self, *, default_index: str, tools: Tools, task: str = "") -> AnswerParameters:
+        """Return the parameters of the answer.
+
+        ``tools`` holds if the request does not choose; ``task`` is the header of a task.
 
         Raises:
             InvalidRequest: naming the field.
@@ -80,6 +82,7 @@ class ResponsesRequest(Options):
             max_tokens=self.max_output_tokens,
             default_index=default_index,
             ignored=ignored_tools("tools", self.tools, self.tool_choice, self.scaar.tools or tools),
+            task=task,
             logprobs=bool(self.include),
         )
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scaar.core.types import Abstention, AbstentionReason, Usage
+from scaar.core.types import Abstention, AbstentionReason, RequestKind, Usage
 from scaar.gateway.answers import Completed
 from scaar.gateway.content import Link
 from scaar.gateway.parameters import AnswerParameters
@@ -38,8 +38,10 @@ def summary(completed: Completed, parameters: AnswerParameters, link: Link) -> d
         found["question"] = answer.question
     if (abstained := answer.abstained) is not None:
         found["abstained"] = _abstained(abstained)
-    if parameters.ignored:
-        found["ignored"] = list(parameters.ignored)
+    if parameters.request.ignored:
+        found["ignored"] = list(parameters.request.ignored)
+    if parameters.request.kind is RequestKind.TASK:
+        found["kind"] = RequestKind.TASK.value
     if completed.decisions:
         found["decisions"] = list(completed.decisions)
     return found

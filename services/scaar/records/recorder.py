@@ -288,6 +288,7 @@ def _summary_of(answer: _Answer) -> RecordSummary:
         mean_probability=math.fsum(known) / len(known) if known else None,
         abstained=finished is not None and finished.abstained is not None,
         trace_id=answer.trace_id,
+        kind=answer.request.kind,
     )
 
 

@@ -141,6 +141,34 @@ ANSWER_FORM_SHORT.
 """
 Global___AnswerForm: _TypeAlias = AnswerForm  # noqa: Y015
 
+class _RequestKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RequestKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RequestKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REQUEST_KIND_UNSPECIFIED: _RequestKind.ValueType  # 0
+    """Not a kind; INVALID_ARGUMENT if set."""
+    REQUEST_KIND_QUESTION: _RequestKind.ValueType  # 1
+    """A question of a user."""
+    REQUEST_KIND_TASK: _RequestKind.ValueType  # 2
+    """A task of an application, such as a title for a conversation. It is answered like a question,
+    and its record is known as a task.
+    """
+
+class RequestKind(_RequestKind, metaclass=_RequestKindEnumTypeWrapper):
+    """What a request is."""
+
+REQUEST_KIND_UNSPECIFIED: RequestKind.ValueType  # 0
+"""Not a kind; INVALID_ARGUMENT if set."""
+REQUEST_KIND_QUESTION: RequestKind.ValueType  # 1
+"""A question of a user."""
+REQUEST_KIND_TASK: RequestKind.ValueType  # 2
+"""A task of an application, such as a title for a conversation. It is answered like a question,
+and its record is known as a task.
+"""
+Global___RequestKind: _TypeAlias = RequestKind  # noqa: Y015
+
 @_typing.final
 class Message(_message.Message):
     """A message of a conversation."""
@@ -187,6 +215,8 @@ class AnswerRequest(_message.Message):
     REWRITE_FIELD_NUMBER: _builtins.int
     LOGPROBS_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    IGNORED_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
     characters, or empty without messages.
@@ -219,6 +249,8 @@ class AnswerRequest(_message.Message):
     """
     answer: Global___AnswerForm.ValueType
     """The form of the answer. Default: ANSWER_FORM_SHORT."""
+    kind: Global___RequestKind.ValueType
+    """What the request is, for its record. Default: REQUEST_KIND_QUESTION."""
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
         """When to retrieve and how to formulate queries. Default: the default policy of the orchestrator.
@@ -246,6 +278,12 @@ class AnswerRequest(_message.Message):
         and if the question is set too.
         """
 
+    @_builtins.property
+    def ignored(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of what a client sent to a door such as the gateway, and the answer does not depend on, for
+        the record: at most 64.
+        """
+
     def __init__(
         self,
         *,
@@ -261,15 +299,19 @@ class AnswerRequest(_message.Message):
         rewrite: Global___Rewrite.ValueType | None = ...,
         logprobs: _builtins.bool = ...,
         answer: Global___AnswerForm.ValueType | None = ...,
+        kind: Global___RequestKind.ValueType | None = ...,
+        ignored: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_kind", b"_kind", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "index", b"index", "kind", b"kind", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_kind", b"_kind", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "filters", b"filters", "ignored", b"ignored", "index", b"index", "kind", b"kind", "logprobs", b"logprobs", "messages", b"messages", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__answer: _TypeAlias = _typing.Literal["answer"]  # noqa: Y015
     _WhichOneofArgType__answer: _TypeAlias = _typing.Literal["_answer", b"_answer"]  # noqa: Y015
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
+    _WhichOneofReturnType__kind: _TypeAlias = _typing.Literal["kind"]  # noqa: Y015
+    _WhichOneofArgType__kind: _TypeAlias = _typing.Literal["_kind", b"_kind"]  # noqa: Y015
     _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
     _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
     _WhichOneofReturnType__rewrite: _TypeAlias = _typing.Literal["rewrite"]  # noqa: Y015
@@ -278,6 +320,8 @@ class AnswerRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__answer) -> _WhichOneofReturnType__answer | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__kind) -> _WhichOneofReturnType__kind | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__on_failure) -> _WhichOneofReturnType__on_failure | None: ...
     @_typing.overload
@@ -329,6 +373,8 @@ class StreamAnswerRequest(_message.Message):
     REWRITE_FIELD_NUMBER: _builtins.int
     LOGPROBS_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    IGNORED_FIELD_NUMBER: _builtins.int
     PROVENANCE_ONLY_FIELD_NUMBER: _builtins.int
     OMIT_DRAFTED_TOKENS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
@@ -361,6 +407,8 @@ class StreamAnswerRequest(_message.Message):
     """
     answer: Global___AnswerForm.ValueType
     """The form of the answer. Default: ANSWER_FORM_SHORT."""
+    kind: Global___RequestKind.ValueType
+    """What the request is, for its record. Default: REQUEST_KIND_QUESTION."""
     provenance_only: _builtins.bool
     """Whether the stream ends after AnswerStarted: the request is checked and its provenance returned,
     but nothing is answered, and the request has neither a record nor a place in the metrics of
@@ -397,6 +445,12 @@ class StreamAnswerRequest(_message.Message):
         and if the question is set too.
         """
 
+    @_builtins.property
+    def ignored(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of what a client sent to a door such as the gateway, and the answer does not depend on, for
+        the record: at most 64.
+        """
+
     def __init__(
         self,
         *,
@@ -412,17 +466,21 @@ class StreamAnswerRequest(_message.Message):
         rewrite: Global___Rewrite.ValueType | None = ...,
         logprobs: _builtins.bool = ...,
         answer: Global___AnswerForm.ValueType | None = ...,
+        kind: Global___RequestKind.ValueType | None = ...,
+        ignored: _abc.Iterable[_builtins.str] | None = ...,
         provenance_only: _builtins.bool = ...,
         omit_drafted_tokens: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "index", b"index", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_kind", b"_kind", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "index", b"index", "kind", b"kind", "on_failure", b"on_failure", "policy", b"policy", "rewrite", b"rewrite"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "filters", b"filters", "index", b"index", "logprobs", b"logprobs", "messages", b"messages", "omit_drafted_tokens", b"omit_drafted_tokens", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "provenance_only", b"provenance_only", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_index", b"_index", "_kind", b"_kind", "_on_failure", b"_on_failure", "_rewrite", b"_rewrite", "answer", b"answer", "budget", b"budget", "filters", b"filters", "ignored", b"ignored", "index", b"index", "kind", b"kind", "logprobs", b"logprobs", "messages", b"messages", "omit_drafted_tokens", b"omit_drafted_tokens", "on_failure", b"on_failure", "policy", b"policy", "prompt_profile", b"prompt_profile", "provenance_only", b"provenance_only", "question", b"question", "request_id", b"request_id", "rewrite", b"rewrite"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__answer: _TypeAlias = _typing.Literal["answer"]  # noqa: Y015
     _WhichOneofArgType__answer: _TypeAlias = _typing.Literal["_answer", b"_answer"]  # noqa: Y015
     _WhichOneofReturnType__index: _TypeAlias = _typing.Literal["index"]  # noqa: Y015
     _WhichOneofArgType__index: _TypeAlias = _typing.Literal["_index", b"_index"]  # noqa: Y015
+    _WhichOneofReturnType__kind: _TypeAlias = _typing.Literal["kind"]  # noqa: Y015
+    _WhichOneofArgType__kind: _TypeAlias = _typing.Literal["_kind", b"_kind"]  # noqa: Y015
     _WhichOneofReturnType__on_failure: _TypeAlias = _typing.Literal["on_failure"]  # noqa: Y015
     _WhichOneofArgType__on_failure: _TypeAlias = _typing.Literal["_on_failure", b"_on_failure"]  # noqa: Y015
     _WhichOneofReturnType__rewrite: _TypeAlias = _typing.Literal["rewrite"]  # noqa: Y015
@@ -431,6 +489,8 @@ class StreamAnswerRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__answer) -> _WhichOneofReturnType__answer | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__index) -> _WhichOneofReturnType__index | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__kind) -> _WhichOneofReturnType__kind | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__on_failure) -> _WhichOneofReturnType__on_failure | None: ...
     @_typing.overload

@@ -139,6 +139,7 @@ class RecordSummary(_message.Message):
     ABSTAINED_FIELD_NUMBER: _builtins.int
     TRACE_ID_FIELD_NUMBER: _builtins.int
     FEEDBACK_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The id of the record, unique in the store."""
     request_id: _builtins.str
@@ -189,6 +190,8 @@ class RecordSummary(_message.Message):
     """Whether there is no answer to give (Answer.abstained)."""
     trace_id: _builtins.str
     """The id of the trace, 32 hexadecimal digits. Empty without tracing."""
+    kind: _orchestrator_pb2.RequestKind.ValueType
+    """What the request was."""
     @_builtins.property
     def feedback(self) -> Global___Feedback:
         """The verdict on the answer. Unset without one."""
@@ -220,10 +223,11 @@ class RecordSummary(_message.Message):
         abstained: _builtins.bool = ...,
         trace_id: _builtins.str = ...,
         feedback: Global___Feedback | None = ...,
+        kind: _orchestrator_pb2.RequestKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability", "feedback", b"feedback", "mean_probability", b"mean_probability"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability", "abstained", b"abstained", "answer", b"answer", "artefact_digest", b"artefact_digest", "content", b"content", "created_at", b"created_at", "degraded_sentences", b"degraded_sentences", "failure", b"failure", "feedback", b"feedback", "generated_tokens", b"generated_tokens", "id", b"id", "index", b"index", "judged_drafts", b"judged_drafts", "latency_ms", b"latency_ms", "mean_probability", b"mean_probability", "model", b"model", "policy", b"policy", "prompt_tokens", b"prompt_tokens", "question", b"question", "request_id", b"request_id", "retrievals", b"retrievals", "sentences", b"sentences", "tenant", b"tenant", "trace_id", b"trace_id", "uncertain_drafts", b"uncertain_drafts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability", "abstained", b"abstained", "answer", b"answer", "artefact_digest", b"artefact_digest", "content", b"content", "created_at", b"created_at", "degraded_sentences", b"degraded_sentences", "failure", b"failure", "feedback", b"feedback", "generated_tokens", b"generated_tokens", "id", b"id", "index", b"index", "judged_drafts", b"judged_drafts", "kind", b"kind", "latency_ms", b"latency_ms", "mean_probability", b"mean_probability", "model", b"model", "policy", b"policy", "prompt_tokens", b"prompt_tokens", "question", b"question", "request_id", b"request_id", "retrievals", b"retrievals", "sentences", b"sentences", "tenant", b"tenant", "trace_id", b"trace_id", "uncertain_drafts", b"uncertain_drafts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__mean_probability: _TypeAlias = _typing.Literal["mean_probability"]  # noqa: Y015
     _WhichOneofArgType__mean_probability: _TypeAlias = _typing.Literal["_mean_probability", b"_mean_probability"]  # noqa: Y015
@@ -305,6 +309,7 @@ class RecordFilter(_message.Message):
     HAS_FEEDBACK_FIELD_NUMBER: _builtins.int
     VERDICT_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
     tenant: _builtins.str
     """The tenant. PERMISSION_DENIED if it is not the caller's own, unless the caller is an operator."""
     policy: _builtins.str
@@ -333,6 +338,8 @@ class RecordFilter(_message.Message):
     """A text that the question or the answer contains, regardless of the case of ASCII letters. It
     finds records with texts only.
     """
+    kind: _orchestrator_pb2.RequestKind.ValueType
+    """What the request was. INVALID_ARGUMENT if unknown."""
     def __init__(
         self,
         *,
@@ -348,10 +355,11 @@ class RecordFilter(_message.Message):
         has_feedback: _builtins.bool | None = ...,
         verdict: Global___Verdict.ValueType | None = ...,
         text: _builtins.str = ...,
+        kind: _orchestrator_pb2.RequestKind.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_degraded", b"_degraded", "_failed", b"_failed", "_has_feedback", b"_has_feedback", "_retrieved", b"_retrieved", "_verdict", b"_verdict", "degraded", b"degraded", "failed", b"failed", "has_feedback", b"has_feedback", "retrieved", b"retrieved", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_degraded", b"_degraded", "_failed", b"_failed", "_has_feedback", b"_has_feedback", "_kind", b"_kind", "_retrieved", b"_retrieved", "_verdict", b"_verdict", "degraded", b"degraded", "failed", b"failed", "has_feedback", b"has_feedback", "kind", b"kind", "retrieved", b"retrieved", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_degraded", b"_degraded", "_failed", b"_failed", "_has_feedback", b"_has_feedback", "_retrieved", b"_retrieved", "_verdict", b"_verdict", "degraded", b"degraded", "failed", b"failed", "has_feedback", b"has_feedback", "index", b"index", "policy", b"policy", "request_id", b"request_id", "retrieved", b"retrieved", "since", b"since", "tenant", b"tenant", "text", b"text", "until", b"until", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_degraded", b"_degraded", "_failed", b"_failed", "_has_feedback", b"_has_feedback", "_kind", b"_kind", "_retrieved", b"_retrieved", "_verdict", b"_verdict", "degraded", b"degraded", "failed", b"failed", "has_feedback", b"has_feedback", "index", b"index", "kind", b"kind", "policy", b"policy", "request_id", b"request_id", "retrieved", b"retrieved", "since", b"since", "tenant", b"tenant", "text", b"text", "until", b"until", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__degraded: _TypeAlias = _typing.Literal["degraded"]  # noqa: Y015
     _WhichOneofArgType__degraded: _TypeAlias = _typing.Literal["_degraded", b"_degraded"]  # noqa: Y015
@@ -359,6 +367,8 @@ class RecordFilter(_message.Message):
     _WhichOneofArgType__failed: _TypeAlias = _typing.Literal["_failed", b"_failed"]  # noqa: Y015
     _WhichOneofReturnType__has_feedback: _TypeAlias = _typing.Literal["has_feedback"]  # noqa: Y015
     _WhichOneofArgType__has_feedback: _TypeAlias = _typing.Literal["_has_feedback", b"_has_feedback"]  # noqa: Y015
+    _WhichOneofReturnType__kind: _TypeAlias = _typing.Literal["kind"]  # noqa: Y015
+    _WhichOneofArgType__kind: _TypeAlias = _typing.Literal["_kind", b"_kind"]  # noqa: Y015
     _WhichOneofReturnType__retrieved: _TypeAlias = _typing.Literal["retrieved"]  # noqa: Y015
     _WhichOneofArgType__retrieved: _TypeAlias = _typing.Literal["_retrieved", b"_retrieved"]  # noqa: Y015
     _WhichOneofReturnType__verdict: _TypeAlias = _typing.Literal["verdict"]  # noqa: Y015
@@ -369,6 +379,8 @@ class RecordFilter(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__failed) -> _WhichOneofReturnType__failed | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__has_feedback) -> _WhichOneofReturnType__has_feedback | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__kind) -> _WhichOneofReturnType__kind | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__retrieved) -> _WhichOneofReturnType__retrieved | None: ...
     @_typing.overload

@@ -35,6 +35,7 @@ from scaar.core.types import (
     MessageRole,
     OnFailure,
     Passage,
+    RequestKind,
     Rewrite,
 )
 from scaar.core.validation import MAX_MESSAGES
@@ -610,6 +611,19 @@ async def test_the_texts_of_a_chat_with_another_model_are_read_and_the_rest_is_n
         "messages.tool_calls",
     ]
     assert "ignored" not in other.model_dump()["scaar"]
+    assert answerer.requests[0].ignored == tuple(found.model_dump()["scaar"]["ignored"])
+
+
+async def test_names_of_what_is_ignored_are_few_and_fit_to_be_shown() -> None:
+    parts: Any = [{"type": f"part{n}"} for n in range(100)]
+    odd: Any = [{"type": "x" * 200}, {"type": "a b"}]
+    said: Any = [{"role": "user", "content": [TEXT_PART, *odd, *parts]}]
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        found = await completed(client, messages=[*said, *QUESTION])
+    ignored = found.model_dump()["scaar"]["ignored"]
+    assert len(ignored) == 64
+    assert "messages.content.other" in ignored
 
 
 @pytest.mark.parametrize("choice", [{}, {"tool_choice": "auto"}, {"tool_choice": "none"}])
@@ -637,6 +651,50 @@ async def test_a_gateway_can_reject_tools() -> None:
         await completed(client, tools=[TOOL], extra_body={"scaar": {"tools": "ignore"}})
         await completed(client, tools=[])
     assert answerer.opened == 3
+
+
+TITLE = "### Task:\nGenerate a concise title summarizing the chat history.\n### Output:\nJSON"
+FOUND = "### Task:\nRespond to the user query.\n<context>\nAda was born.\n</context>\nWhere?"
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "task"),
+    [
+        (TITLE, "", True),
+        ("### Task:\nGenerate an answer.\n<context>Ada</context>\nWhere?", "", False),
+        (FOUND, "", False),
+        (FOUND, "title_generation", True),
+        ("Where was Ada born?", "", False),
+        ("### Task: Who was Ada?", "", False),
+    ],
+)
+async def test_tasks_of_chat_pages_are_answered_by_the_model_alone(
+    text: str, header: str, task: bool
+) -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    messages = [{"role": "user", "content": text}]
+    options = {"settings": {"theta": 0.5}, "answer": "short"}
+    async with asking(answerer) as client:
+        found = await completed(
+            client,
+            model="scaar/flare@docs",
+            messages=messages,
+            extra_headers={"X-Scaar-Task": header},
+            extra_body={"scaar": options},
+        )
+    (request,) = answerer.requests
+    assert request.kind is (RequestKind.TASK if task else RequestKind.QUESTION)
+    assert request.policy.name == ("no_retrieval" if task else "flare")
+    assert request.answer is (AnswerForm.TEXT if task else AnswerForm.SHORT)
+    assert request.question == text
+    assert found.model_dump()["scaar"].get("kind") == ("task" if task else None)
+
+
+async def test_a_question_to_the_model_alone_is_a_question() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        await completed(client, model="scaar/no_retrieval")
+    assert answerer.requests[0].kind is RequestKind.QUESTION
 
 
 async def test_empty_fields_ask_for_nothing() -> None:

@@ -28,7 +28,7 @@ from scaar.core.records import (
     RecordSummary,
     Verdict,
 )
-from scaar.core.types import PolicyOverrides, TokenDrafted
+from scaar.core.types import PolicyOverrides, RequestKind, TokenDrafted
 from scaar.wire.records import record_to_json
 
 app = typer.Typer(help="Read and manage the records of answers.", no_args_is_help=True)
@@ -47,13 +47,14 @@ def list_(
     degraded: of.Degraded = None,
     failed: of.Failed = None,
     verdict: of.WithVerdict = None,
+    tasks: of.Tasks = False,
     limit: Annotated[
         int, typer.Option(metavar="N", min=1, max=MAX_PAGE_SIZE, help="Maximum number of records.")
     ] = PAGE_SIZE,
     address: RecordsAddress = RUNNING,
     output: Format = None,
 ) -> None:
-    """List records, newest first."""
+    """List records of questions, newest first."""
     chosen = RecordFilter(
         tenant=tenant,
         policy=policy,
@@ -66,6 +67,7 @@ def list_(
         degraded=degraded,
         failed=failed,
         verdict=verdict,
+        kind=RequestKind.TASK if tasks else RequestKind.QUESTION,
     )
     page = of.call_records(address, lambda records: records.list_records(chosen, page_size=limit))
     columns = (
@@ -241,7 +243,14 @@ def questions(
     answer; other questions have none, and serve `scaar tune --only threshold`. Records without
     texts are left out.
     """
-    chosen = RecordFilter(tenant=tenant, policy=policy, since=since, until=until, verdict=verdict)
+    chosen = RecordFilter(
+        tenant=tenant,
+        policy=policy,
+        since=since,
+        until=until,
+        verdict=verdict,
+        kind=RequestKind.QUESTION,
+    )
 
     async def write(records: Records) -> int:
         seen: set[str] = set()

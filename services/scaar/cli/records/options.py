@@ -32,6 +32,10 @@ Text = Annotated[
 WithVerdict = Annotated[
     Verdict | None, typer.Option("--verdict", help="Only answers with this verdict.")
 ]
+Tasks = Annotated[
+    bool,
+    typer.Option("--tasks", help="Tasks of applications, such as titles, instead of questions."),
+]
 Degraded = Annotated[
     bool | None,
     typer.Option("--degraded/--not-degraded", help="Only answers with a degraded sentence."),

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from scaar.console.loading import Loading, loaded_or
 from scaar.console.record_rows import record_table
-from scaar.console.record_search import PAGE_SIZES, VERDICTS, RecordSearch, read_search
+from scaar.console.record_search import KINDS, PAGE_SIZES, VERDICTS, RecordSearch, read_search
 from scaar.console.rendering import ports_of, render
 
 _YES_NO = (("", "any"), ("yes", "yes"), ("no", "no"))
@@ -45,6 +45,7 @@ async def answers(request: Request) -> Response:
         "notices": loading.notices,
         "yes_no": _YES_NO,
         "verdicts": [("", "any or none"), *VERDICTS.items()],
+        "kinds": [*KINDS.items()],
         "page_sizes": [(str(each), str(each)) for each in PAGE_SIZES],
         "table": None,
         "more": not search.fields.keys() <= _FIRST_FIELDS,

@@ -42,8 +42,9 @@ from scaar.core.policies.requirements import (
     served_by,
 )
 from scaar.core.ports import Generator
-from scaar.core.prompts import profile_of
+from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.types import (
+    AnswerForm,
     AnswerRequest,
     Capability,
     EffectivePolicy,
@@ -177,7 +178,7 @@ class AnswerOpener:
         counts = self._files.corpus_counts if any(map(needs_corpus_counts, policies)) else None
         reranks = any(map(needs_reranker, policies))
         artefact = self._policies.get(request.policy.artefact)
-        profile = profile_of(request.prompt_profile or model.prompt_profile)
+        profile = _profile_of(request, policy, model)
         differences: tuple[str, ...] = ()
         if artefact is not None:
             allowed = request.policy.allow_mismatch
@@ -258,6 +259,21 @@ class AnswerOpener:
         if (checked := (model.model, model.revision)) not in self._reflecting:
             await check_reflection_tokens(generator, model, policy=policy.name)
             self._reflecting.add(checked)
+
+
+def _profile_of(
+    request: AnswerRequest, policy: EffectivePolicy, model: ModelDescription
+) -> PromptProfile:
+    """Return the profile of an answer: the named one, else that of the model.
+
+    A text of a policy that never retrieves is written as the model does without scaar.
+
+    Raises:
+        InvalidRequest: there is no such profile.
+    """
+    profile = profile_of(request.prompt_profile or model.prompt_profile)
+    alone = request.answer is AnswerForm.TEXT and not policy.moments and not request.prompt_profile
+    return profile_of(profile.without_passages) if alone and profile.without_passages else profile
 
 
 def _routes_of(gate: QuestionGate | None) -> tuple[PolicyRequest, ...]:

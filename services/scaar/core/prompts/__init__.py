@@ -11,6 +11,7 @@ from scaar.core.prompts.exemplars import EXEMPLARS
 from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.instruct import INSTRUCT
 from scaar.core.prompts.lab import LAB, LAB_CHAT, LAB_SEARCH
+from scaar.core.prompts.plain import PLAIN
 from scaar.core.prompts.profile import PromptProfile
 from scaar.core.prompts.scaar import SCAAR, SCAAR_1
 from scaar.core.prompts.self_rag import SELF_RAG
@@ -20,7 +21,17 @@ __all__ = ["PROFILES", "PromptProfile", "profile_of"]
 PROFILES: Mapping[str, PromptProfile] = MappingProxyType(
     {
         profile.label: profile
-        for profile in (LAB, LAB_CHAT, LAB_SEARCH, SCAAR, SCAAR_1, INSTRUCT, DRAGIN, SELF_RAG)
+        for profile in (
+            LAB,
+            LAB_CHAT,
+            LAB_SEARCH,
+            SCAAR,
+            SCAAR_1,
+            INSTRUCT,
+            DRAGIN,
+            SELF_RAG,
+            PLAIN,
+        )
     }
 )
 """The layouts by ``NAME@VERSION``, the newest version of each name first."""

@@ -35,4 +35,5 @@ INSTRUCT = PromptProfile(
     system=_SYSTEM,
     abstentions=(ABSTENTION, "I do not know."),
     short=_SHORT,
+    without_passages="plain",
 )

@@ -9,7 +9,13 @@ from scaar.core.prompts.conclusion import concludes, extract_answer
 from scaar.core.prompts.exemplars.exemplar_set import ExemplarSet
 from scaar.core.prompts.exemplars.general import GENERAL
 from scaar.core.prompts.rewriting import general_rewriting
-from scaar.core.prompts.untrusted import one_line, safe_passage, safe_question, safe_system
+from scaar.core.prompts.untrusted import (
+    one_line,
+    safe_lines,
+    safe_passage,
+    safe_question,
+    safe_system,
+)
 from scaar.core.types import AnswerForm, Message, RetrievedPassage, SearchDialect
 
 
@@ -50,6 +56,11 @@ class PromptProfile:
     """Text before every prompt, of the profile and of the application, made safe for it."""
     short: str = ""
     """Text of the system, after ``system``, for answers that end with the answer phrase."""
+    keeps_lines: bool = False
+    """Whether a question keeps its lines; otherwise it becomes one line."""
+    without_passages: str = ""
+    """The profile of a text that no passages are read for, if the request names none; empty for
+    this one."""
     abstentions: tuple[str, ...] = ()
     """The sentence that the model is instructed to write if it does not know, and variants of it;
     empty for a profile without such an instruction."""
@@ -69,7 +80,8 @@ class PromptProfile:
         """Return the prompt for a question with passages, in order and without empty ones."""
         texts = [safe_passage(self._text(passage)) for passage in passages]
         examples = "" if self.exemplars is None else self.exemplars.text
-        layout = self.layout(safe_question(question), [text for text in texts if text], examples)
+        asked = safe_lines(question) if self.keeps_lines else safe_question(question)
+        layout = self.layout(asked, [text for text in texts if text], examples)
         return self.after_system(layout)
 
     def after_system(self, prompt: str) -> str:

@@ -56,6 +56,11 @@ def safe_question(text: str) -> str:
     return without_control_tokens(one_line(text))
 
 
+def safe_lines(text: str) -> str:
+    """Return a message for a prompt: its lines, without control tokens."""
+    return "\n".join(map(safe_question, text.splitlines())).strip()
+
+
 def safe_passage(text: str) -> str:
     """Return a passage for a prompt: one line, cut to length, without markers."""
     text = without_control_tokens(cut(one_line(text), MAX_PASSAGE_CHARACTERS))

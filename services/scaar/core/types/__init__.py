@@ -43,7 +43,13 @@ from scaar.core.types.catalog import (
     SearchRequest,
     SearchResult,
 )
-from scaar.core.types.conversation import Message, MessageRole, Rewrite, RewriteOutcome
+from scaar.core.types.conversation import (
+    Message,
+    MessageRole,
+    RequestKind,
+    Rewrite,
+    RewriteOutcome,
+)
 from scaar.core.types.drafts import DraftJudgement
 from scaar.core.types.events import (
     AnswerDrafted,
@@ -241,6 +247,7 @@ __all__ = [
     "RankedScore",
     "ReadPassage",
     "RecommendedSettings",
+    "RequestKind",
     "Rerank",
     "RerankSettings",
     "RetrievalDecision",

@@ -3,7 +3,7 @@
 import enum
 from dataclasses import dataclass
 
-from scaar.core.types.conversation import Message, Rewrite
+from scaar.core.types.conversation import Message, RequestKind, Rewrite
 from scaar.core.types.generation import ContinuationKind, LogprobKind
 from scaar.core.types.policies import EffectivePolicy, PolicyRequest
 from scaar.core.types.retrieval import Filter, Passage
@@ -76,6 +76,10 @@ class AnswerRequest:
     """Whether accepted sentences have their tokens with log-probabilities."""
     answer: AnswerForm = AnswerForm.SHORT
     """The form of the answer."""
+    kind: RequestKind = RequestKind.QUESTION
+    """What the request is, for its record."""
+    ignored: tuple[str, ...] = ()
+    """Names of what a client sent and the answer does not depend on, for its record."""
     provenance_only: bool = False
     """Whether the stream ends after :class:`AnswerStarted`. It is no answer: no watch observes it,
     and it has no record."""

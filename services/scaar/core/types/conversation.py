@@ -21,6 +21,15 @@ class Message:
     content: str
 
 
+class RequestKind(enum.StrEnum):
+    """What a request is."""
+
+    QUESTION = "question"
+    """Of a user."""
+    TASK = "task"
+    """Of an application, such as a title for a conversation; its record is known as one."""
+
+
 class Rewrite(enum.StrEnum):
     """Whether the last question of a conversation is rewritten as a standalone question."""
 

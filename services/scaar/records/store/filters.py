@@ -54,6 +54,8 @@ def conditions_of(records: RecordFilter) -> Iterator[sa.ColumnElement[bool]]:
     ):
         if wanted is not None:
             yield condition if wanted else sa.not_(condition)
+    if records.kind is not None:
+        yield columns.kind == records.kind.value
     if records.verdict is not None:
         yield FEEDBACK.c.verdict == records.verdict.value
     if records.text:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scaar.core.records import AnswerRecord, Feedback, RecordContent, RecordSummary, Verdict
+from scaar.core.types import RequestKind
 from scaar.records.store.tables import FEEDBACK, RECORDS
 from scaar.wire.records import record_from_bytes
 
@@ -15,7 +16,7 @@ _FAST = 1
 _SAME = tuple(
     each.name
     for each in fields(RecordSummary)
-    if each.name not in ("created_at", "content", "feedback")
+    if each.name not in ("created_at", "content", "feedback", "kind")
 )
 COLUMNS = (
     RECORDS,
@@ -46,6 +47,7 @@ def row_of(summary: RecordSummary, content: bytes) -> Row:
     columns: dict[str, Any] = {name: getattr(summary, name) for name in _SAME}
     columns["created_ms"] = milliseconds(datetime.fromisoformat(summary.created_at))
     columns["content"] = summary.content.value
+    columns["kind"] = summary.kind.value
     columns["size"] = len(content) + len(summary.question) + len(summary.answer)
     return Row(columns, content)
 
@@ -61,6 +63,7 @@ def summary_of(row: Mapping[str, Any]) -> RecordSummary:
         created_at=time_of(row["created_ms"]),
         content=RecordContent(row["content"]),
         feedback=feedback,
+        kind=RequestKind(row["kind"]),
     )
 
 

@@ -9,4 +9,5 @@ SCHEMA = Schema(
     migrations=Path(__file__).parent / "migrations",
     version_table="records_version",
     upgrade="scaar db upgrade --tables records",
+    migrates_files=True,
 )

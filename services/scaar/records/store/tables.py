@@ -64,6 +64,7 @@ RECORDS = Table(
     Column("mean_probability", Double),
     Column("abstained", Boolean, nullable=False),
     Column("trace_id", String(32), nullable=False),
+    Column("kind", String(16), nullable=False, server_default="question"),
     # Size of the record in the store, in bytes.
     Column("size", Integer, nullable=False),
     Index(None, "tenant", "number"),

@@ -19,7 +19,7 @@ from scaar.core.errors import (
 )
 from scaar.core.evaluations import EvaluationState
 from scaar.core.records import RecordContent, RecordFilter, Verdict
-from scaar.core.types import IndexDescription, SearchRequest, SearchResult
+from scaar.core.types import IndexDescription, RequestKind, SearchRequest, SearchResult
 from scaar.testing.console_back_ends import (
     EVALUATION,
     HOSTILE,
@@ -101,7 +101,13 @@ class TestAnswers:
         with open_pages(records=records) as client:
             sent = {"policy": "scaar", "retrieved": "yes", "verdict": "wrong", "text": "Ada"}
             page = client.get("/answers", params=sent).text
-        wanted = RecordFilter(policy="scaar", retrieved=True, verdict=Verdict.WRONG, text="Ada")
+        wanted = RecordFilter(
+            policy="scaar",
+            retrieved=True,
+            verdict=Verdict.WRONG,
+            text="Ada",
+            kind=RequestKind.QUESTION,
+        )
         assert records.filters == [wanted]
         assert 'value="Ada"' in page
         assert '<option value="wrong" selected>' in page
@@ -160,7 +166,7 @@ class TestAnswers:
             response = client.get("/answers?since=yesterday&policy=scaar")
         assert response.status_code == 400
         assert "From (UTC) must be a time" in response.text
-        assert records.filters == [RecordFilter(policy="scaar")]
+        assert records.filters == [RecordFilter(policy="scaar", kind=RequestKind.QUESTION)]
 
     def test_the_policies_are_suggested_without_being_needed(self) -> None:
         with open_pages(records=ListedRecords(RECORDS), catalog=ForgottenCatalog()) as client:

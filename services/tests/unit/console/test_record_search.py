@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scaar.console.record_search import FIELDS, read_search
-from scaar.core.records import EVERY_RECORD, RecordFilter, Verdict
+from scaar.core.records import RecordFilter, Verdict
+from scaar.core.types import RequestKind
+
+QUESTIONS = RecordFilter(kind=RequestKind.QUESTION)
 
 
-def test_an_empty_form_selects_every_record() -> None:
+def test_an_empty_form_selects_every_question() -> None:
     search = read_search({"text": "", "policy": "  ", "retrieved": ""})
-    assert search.filter == EVERY_RECORD
+    assert search.filter == QUESTIONS
     assert not search.is_filtered
     assert search.query() == ""
 
@@ -31,6 +34,7 @@ def test_every_field_reaches_the_filter() -> None:
             "degraded": "no",
             "failed": "no",
             "verdict": "wrong",
+            "kind": "task",
         }
     )
     assert search.problems == {}
@@ -46,6 +50,7 @@ def test_every_field_reaches_the_filter() -> None:
         failed=False,
         verdict=Verdict.WRONG,
         text="Ada",
+        kind=RequestKind.TASK,
     )
 
 
@@ -64,6 +69,7 @@ def test_a_verdict_can_be_any_or_none(sent: str, has_feedback: bool) -> None:
         ("until", "9999-12-31T23:59-05:00"),
         ("retrieved", "perhaps"),
         ("verdict", "great"),
+        ("kind", "order"),
         ("text", "x" * 201),
         ("index", "x" * 65),
         ("request_id", "x" * 129),
@@ -72,7 +78,7 @@ def test_a_verdict_can_be_any_or_none(sent: str, has_feedback: bool) -> None:
 def test_an_invalid_field_is_named_and_left_out_of_the_filter(field: str, value: str) -> None:
     search = read_search({field: value})
     assert list(search.problems) == [field]
-    assert search.filter == EVERY_RECORD
+    assert search.filter == QUESTIONS
     # The form shows what was sent.
     assert search.fields[field] == value
 

@@ -1,5 +1,6 @@
 """The two forms of an answer: with a conclusion, and the text as the model writes it."""
 
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -9,9 +10,11 @@ from scaar.core.types import (
     AnswerEnd,
     AnswerForm,
     AnswerRequest,
+    AnswerStarted,
     PolicyRequest,
     SentenceJudged,
 )
+from scaar.testing.fakes import SCRIPTED_MODEL, ScriptedGenerator
 
 from .scripted import (
     ASKING,
@@ -20,6 +23,7 @@ from .scripted import (
     QUESTION,
     SO_LONDON,
     SO_PARIS,
+    Parts,
     answer_in,
     model,
     only,
@@ -102,3 +106,28 @@ async def test_a_text_is_concluded_only_by_models_that_were_trained_to() -> None
 
     assert all(each.in_form(AnswerForm.SHORT).concluding for each in PROFILES.values())
     assert {each.name for each in texts if each.concluding} == {"lab", "lab_chat", "lab_search"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "form", "profile", "expected"),
+    [
+        ("no_retrieval", AnswerForm.TEXT, "", "plain@1"),
+        ("no_retrieval", AnswerForm.SHORT, "", "instruct@1"),
+        ("no_retrieval", AnswerForm.TEXT, "instruct", "instruct@1"),
+        ("flare", AnswerForm.TEXT, "", "instruct@1"),
+    ],
+)
+async def test_an_instruct_model_alone_is_asked_without_instructions(
+    policy: str, form: AnswerForm, profile: str, expected: str
+) -> None:
+    ada = ScriptedGenerator(
+        model({"": BORN_IN_PARIS, BORN_IN_PARIS: SO_PARIS}),
+        model=replace(SCRIPTED_MODEL, prompt_profile="instruct"),
+    )
+    request = requesting(policy, profile=profile, form=form)
+    async with aclosing(Parts(ada).loop().stream_answer(request)) as events:
+        started = await anext(events)
+        assert isinstance(started, AnswerStarted)
+        assert started.provenance.prompt_profile == expected
+        await anext(events)
+    assert (ada.requests[0].prompt == QUESTION) == (expected == "plain@1")

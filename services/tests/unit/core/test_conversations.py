@@ -325,5 +325,5 @@ def test_a_limit_is_named_with_its_field(request_: AnswerRequest, field: str, te
 
 def test_every_profile_says_whether_it_can_rewrite() -> None:
     able = {profile.name for profile in PROFILES.values() if profile.rewriting is not None}
-    assert able == {"lab_chat", "scaar", "instruct", "dragin"}
+    assert able == {"lab_chat", "scaar", "instruct", "dragin", "plain"}
     assert PASSAGES

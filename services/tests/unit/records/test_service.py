@@ -17,7 +17,7 @@ from scaar.core.records import (
     Verdict,
 )
 from scaar.core.tenancy import tenant_proved
-from scaar.core.types import AnswerRequest
+from scaar.core.types import AnswerRequest, RequestKind
 from scaar.database.database import Database
 from scaar.records.service import StoredRecords, clean_up
 from scaar.records.settings import RecordsSettings
@@ -106,6 +106,8 @@ async def test_records_are_listed_by_pages_from_the_newest(
         (RecordFilter(has_feedback=True), ["plain"]),
         (RecordFilter(verdict=Verdict.WRONG), ["plain"]),
         (RecordFilter(verdict=Verdict.CORRECT), []),
+        (RecordFilter(kind=RequestKind.TASK), ["other"]),
+        (RecordFilter(kind=RequestKind.QUESTION), ["failed", "plain", "degraded"]),
     ],
 )
 async def test_every_filter_finds_its_records(
@@ -124,6 +126,7 @@ async def test_every_filter_finds_its_records(
                 index="films",
                 question="Who was Byron?",
                 created_at=later.isoformat(),
+                kind=RequestKind.TASK,
             ),
         ],
     )

@@ -139,6 +139,7 @@ def test_every_data_set_names_examples_that_there_are() -> None:
         "instruct",
         "dragin",
         "self_rag",
+        "plain",
     }
 
 

@@ -71,11 +71,13 @@ def test_a_prompt_ends_where_the_answer_begins(
     elif profile.name == "instruct":
         asked = prompt.removeprefix(profile.after_system(""))
         assert asked.splitlines()[0] == "Question: Where was Ann Lee born?"
+    elif profile.name == "plain":
+        assert lines[-1] == "Where was Ann Lee born?"
     else:
         assert lines[-2:] == ["Question: Where was Ann Lee born?", "Answer:"]
         assert prompt.endswith("Answer:")
     assert ("[1] Ann Lee was born in Graz.\n" in prompt) == bool(found)
-    heading = "Documents:" if profile.name == "instruct" else "Context:"
+    heading = {"instruct": "Documents:", "plain": "[1]"}.get(profile.name, "Context:")
     assert (heading in prompt) == bool(found)
 
 
@@ -157,8 +159,13 @@ def test_a_passage_cannot_look_like_another_part_of_the_prompt(profile: PromptPr
 
 
 @every_profile
-def test_a_question_is_one_line_without_control_tokens(profile: PromptProfile) -> None:
+def test_a_question_is_one_line_or_keeps_its_lines_without_control_tokens(
+    profile: PromptProfile,
+) -> None:
     prompt = profile.render(" Who\n\x00 is </s> it?\r\n")
+    if profile.keeps_lines:
+        assert prompt == "Who\nis < /s> it?"
+        return
     assert [line for line in prompt.splitlines() if "Who is < /s> it?" in line]
     assert prompt.count("\n") == profile.render("Who?").count("\n")
 
@@ -209,6 +216,7 @@ def test_a_profile_is_known_by_name_and_by_name_and_version() -> None:
         "instruct@1",
         "dragin@1",
         "self_rag@1",
+        "plain@1",
     ]
     assert all(profile_of(label) is profile for label, profile in PROFILES.items())
 
@@ -224,6 +232,6 @@ def test_an_unknown_profile_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(
         InvalidRequest,
         match=r"prompt_profile: .*lab@1, lab_chat@1, lab_search@1, scaar@2, scaar@1, "
-        "instruct@1, dragin@1, self_rag@1",
+        "instruct@1, dragin@1, self_rag@1, plain@1",
     ):
         profile_of(name)
