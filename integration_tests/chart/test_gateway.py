@@ -143,11 +143,11 @@ def test_targets_of_routes_are_ports_of_services(release: Rendered) -> None:
     [
         ("lab", []),
         ("reached from outside", ["http.example.org"]),
-        ("gateway behind an ingress controller", ["scaar.example.org"]),
+        ("gateway behind an ingress controller", ["scaar.example.org", "*.example.net"]),
         ("routes of the Gateway API", ["scaar.example.org"]),
     ],
 )
-def test_mcp_clients_may_use_the_names_by_which_the_gateway_is_found(
+def test_clients_may_use_the_names_by_which_the_gateway_is_found(
     scenario: str, names: list[str]
 ) -> None:
     services = ["gateway", "gateway-exposed"] if scenario == "reached from outside" else ["gateway"]
@@ -162,6 +162,25 @@ def test_mcp_clients_may_use_the_names_by_which_the_gateway_is_found(
         )
     ]
     assert allowed_hosts(scenario) == [*here, *names]
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "gateway behind an ingress controller for every host",
+        "routes for every host, to exposed services",
+    ],
+)
+def test_a_gateway_for_every_host_restricts_no_names(scenario: str) -> None:
+    found = SCENARIOS[scenario].rendered().environment("gateway")
+    assert "SCAAR_GATEWAY_ALLOWED_HOSTS" not in found
+
+
+@pytest.mark.parametrize(("type_", "restricted"), [("LoadBalancer", False), ("ClusterIP", True)])
+def test_a_gateway_exposed_to_unknown_names_restricts_none(type_: str, restricted: bool) -> None:
+    values = {"gateway": {"expose": {"enabled": True, "type": type_}}}
+    found = Scenario(values).rendered().environment("gateway")
+    assert ("SCAAR_GATEWAY_ALLOWED_HOSTS" in found) is restricted
 
 
 def test_settings_replace_the_names_of_the_chart() -> None:

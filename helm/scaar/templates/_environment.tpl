@@ -196,7 +196,10 @@ SCAAR_EVALUATOR_EXECUTOR: poll
 {{- end }}
 {{- end }}
 
-{{/* MCP clients may use the names of the gateway's Services, and those of Ingress and HTTPRoute. */}}
+{{/*
+The gateway is addressed by the names of its Services, and those of Ingress and HTTPRoute. If one of
+these, or a Service for callers outside the cluster, has no names, every host stays allowed.
+*/}}
 {{- define "scaar.environment.gateway" -}}
 {{- $own := .Values.gateway -}}
 {{- $names := list -}}
@@ -208,10 +211,13 @@ SCAAR_EVALUATOR_EXECUTOR: poll
 {{- $names = concat $names $own.expose.names -}}
 {{- if $own.ingress.enabled }}{{ $names = concat $names $own.ingress.hosts }}{{ end -}}
 {{- if $own.httpRoute.enabled }}{{ $names = concat $names $own.httpRoute.hostnames }}{{ end -}}
-{{- $exact := list -}}
-{{- range $names | uniq }}{{ if not (hasPrefix "*" .) }}{{ $exact = append $exact . }}{{ end }}{{ end -}}
+{{- $outside := and $own.expose.enabled (ne $own.expose.type "ClusterIP") (not $own.expose.names) -}}
+{{- $ingress := and $own.ingress.enabled (not $own.ingress.hosts) -}}
+{{- $route := and $own.httpRoute.enabled (not $own.httpRoute.hostnames) -}}
 SCAAR_GATEWAY_ORCHESTRATOR_TARGET: {{ include "scaar.target" (dict "root" . "component" "orchestrator" "port" 50051) }}
-SCAAR_GATEWAY_ALLOWED_HOSTS: {{ toJson $exact | quote }}
+{{- if not (or $outside $ingress $route) }}
+SCAAR_GATEWAY_ALLOWED_HOSTS: {{ $names | uniq | toJson | quote }}
+{{- end }}
 {{- if .Values.identities.existingSecret }}
 SCAAR_GATEWAY_REQUIRE_TOKEN: "true"
 {{- end }}

@@ -18,9 +18,12 @@ from scaar.console.settings import ConsoleSettings
 from scaar.console.statuses import status_of
 from scaar.core.errors import ScaarError
 from scaar.core.observers import UNOBSERVED_REQUESTS, RequestObserver
+from scaar.http_server.host_check import HostCheck
+from scaar.http_server.hosts import HostRule
 from scaar.http_server.requests import Requests
 from scaar.http_server.server import Readiness
 from scaar.runtime.admission import Admission
+from scaar.runtime.settings import variable_of
 
 _MAX_BODY_BYTES = 262_144
 _COMPRESSED_BYTES = 1_024
@@ -72,6 +75,12 @@ def build_app(
                 max_body_bytes=_MAX_BODY_BYTES,
                 error_response=_plain_error,
                 observer=observer,
+            ),
+            Middleware(
+                HostCheck,
+                rule=HostRule(settings.address, settings.allowed_hosts),
+                setting=variable_of(ConsoleSettings, "allowed_hosts"),
+                error_response=_plain_error,
             ),
         ],
         exception_handlers={ScaarError: _error_page, HTTPException: _http_error_page},

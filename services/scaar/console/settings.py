@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from scaar.http_server.hosts import AllowedHosts
 from scaar.runtime.settings import OptionalTarget, ProcessSettings, Target, settings_of
 
 
@@ -39,6 +40,14 @@ class ConsoleSettings(ProcessSettings):
     """Rejects requests without a bearer token with 401, before a service is called. Always on if
     ``SCAAR_CHANNEL_CERT_FILE`` or ``SCAAR_CHANNEL_TOKEN_FILE`` is set: callers without a token
     would otherwise act under the identity of the console."""
+
+    allowed_hosts: AllowedHosts = ()
+    """Hosts by which browsers may address the console, besides loopback names: ``HOST`` and
+    ``HOST:*`` for every port, ``HOST:PORT``, ``*.DOMAIN``, or ``*`` for every host. Requests with
+    another ``Host`` header are rejected with 421, which protects against DNS rebinding. By default
+    a console on a loopback address accepts loopback names only, and a console on another address
+    every host. Health checks are not restricted. Name the public host if a proxy in front of a
+    console on loopback passes it on."""
 
     max_concurrent_requests: int = Field(default=64, ge=1, le=100_000)
     """Maximum number of concurrent requests, counting open streams. Further requests are rejected

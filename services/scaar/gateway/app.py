@@ -22,7 +22,7 @@ from scaar.gateway.chat_request import ChatRequest
 from scaar.gateway.description import describe_errors
 from scaar.gateway.errors import error_response
 from scaar.gateway.grpc_web import EXPOSED_HEADERS, grpc_web_routes
-from scaar.gateway.mcp import MCP_PATH, build_mcp
+from scaar.gateway.mcp import MCP_PATH, build_mcp, protect_mcp
 from scaar.gateway.mcp_tools import Identified
 from scaar.gateway.model_names import ModelName, model_names
 from scaar.gateway.options import ScaarOptions
@@ -37,11 +37,14 @@ from scaar.gateway.tasks import TASK_HEADER
 from scaar.gateway.violations import violation_of
 from scaar.http_server.disconnects import unless_disconnected
 from scaar.http_server.event_stream import EventStream
+from scaar.http_server.host_check import HostCheck
+from scaar.http_server.hosts import HostRule
 from scaar.http_server.paths import WithoutFinalSlash
 from scaar.http_server.requests import REQUEST_ID, Requests
 from scaar.http_server.server import Readiness
 from scaar.runtime.admission import Admission
 from scaar.runtime.health import is_serving
+from scaar.runtime.settings import variable_of
 from scaar.wire.orchestrator import SERVICE_NAME
 
 Json = dict[str, Any]
@@ -112,8 +115,15 @@ def build_app(
         return await unless_disconnected(request.receive, work)
 
     # Without sessions there is no stream to GET and nothing to DELETE.
-    app.router.routes.append(Route(MCP_PATH, Identified(mcp_app), methods=["POST"]))
+    protected = protect_mcp(Identified(mcp_app), settings)
+    app.router.routes.append(Route(MCP_PATH, protected, methods=["POST"]))
     app.router.routes += grpc_web_routes(orchestrator, write_timeout_s=settings.write_timeout_s)
+    app.add_middleware(
+        HostCheck,
+        rule=HostRule(settings.address, settings.allowed_hosts),
+        setting=variable_of(GatewaySettings, "allowed_hosts"),
+        error_response=error_response,
+    )
     app.add_middleware(WithoutFinalSlash, prefixes=("/v1/", "/mcp/", "/retrieve/"))
     app.add_middleware(
         Requests,

@@ -1,50 +1,21 @@
 """The gateway's settings, from ``SCAAR_GATEWAY_*``."""
 
 import re
-from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
-from pydantic.config import JsonDict
-from pydantic_core import PydanticCustomError
 
 from scaar.core.validation import OPTIONAL_INDEX_NAME
+from scaar.http_server.hosts import AllowedHosts
+from scaar.http_server.name_lists import items_of, names_of
 from scaar.runtime.settings import ProcessSettings, Target, settings_of
 
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+")
-_HOST = re.compile(r"[^/\s]+")
 _PUBLIC_URL = r"^(https?://[^\s?#]*[^\s?#/])?$"
-
-
-def _checked(names: tuple[str, ...], *, pattern: re.Pattern[str], rule: str) -> tuple[str, ...]:
-    """Validate names that requests are compared with.
-
-    Raises:
-        PydanticCustomError: no request can have one of them.
-    """
-    for name in names:
-        if not pattern.fullmatch(name):
-            text = {"text": f"{rule}, not {name!r}"}
-            raise PydanticCustomError("name", "{text}", text)
-    return names
-
-
-def _items(pattern: re.Pattern[str]) -> JsonDict:
-    """Return the JSON Schema of the names, for the chart."""
-    return {"items": {"type": "string", "pattern": f"^({pattern.pattern})$"}}
-
-
 _Origins = Annotated[
     tuple[str, ...],
-    AfterValidator(
-        partial(_checked, pattern=_ORIGIN, rule="must be * or SCHEME://HOST[:PORT] without a path")
-    ),
-    Field(json_schema_extra=_items(_ORIGIN)),
-]
-_Hosts = Annotated[
-    tuple[str, ...],
-    AfterValidator(partial(_checked, pattern=_HOST, rule="must be * or HOST[:PORT]")),
-    Field(json_schema_extra=_items(_HOST)),
+    AfterValidator(names_of(_ORIGIN, rule="must be * or SCHEME://HOST[:PORT] without a path")),
+    Field(json_schema_extra=items_of(_ORIGIN)),
 ]
 
 
@@ -94,10 +65,13 @@ class GatewaySettings(ProcessSettings):
     ``https://app.example.com``, or ``*`` for every origin. By default browsers allow scripts of
     the same origin only."""
 
-    allowed_hosts: _Hosts = ()
-    """Names by which MCP clients may address the gateway, such as ``scaar.example.com`` or
-    ``scaar.example.com:*``, besides loopback names. Requests with other ``Host`` or ``Origin``
-    headers are rejected, which protects against DNS rebinding. ``*`` allows every name."""
+    allowed_hosts: AllowedHosts = ()
+    """Hosts by which clients may address the gateway, besides loopback names: ``HOST`` and
+    ``HOST:*`` for every port, ``HOST:PORT``, ``*.DOMAIN``, or ``*`` for every host. Requests with
+    another ``Host`` header are rejected with 421, which protects against DNS rebinding. By default
+    a gateway on a loopback address accepts loopback names only, and a gateway on another address
+    every host, except at ``/mcp``. Health checks are not restricted. Name the public host if a
+    proxy in front of a gateway on loopback passes it on."""
 
     max_concurrent_requests: int = Field(default=256, ge=1, le=100_000)
     """Maximum number of concurrent requests, counting open streams. Further requests are rejected

@@ -493,5 +493,5 @@ def open_pages(
     )
     app = build_app(back_ends, settings or ConsoleSettings())
     app.state.clock = NOW.timestamp
-    with TestClient(app) as client:
+    with TestClient(app, base_url="http://localhost") as client:
         yield client

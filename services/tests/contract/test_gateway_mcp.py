@@ -266,20 +266,41 @@ async def test_a_resource_reports_an_invalid_identity(
     assert not [each for each in caplog.records if each.levelname == "ERROR"]
 
 
-async def test_a_page_of_another_host_is_rejected() -> None:
-    async with (
-        gateway_before(ScriptedAnswerer(cited_answer)) as url,
-        httpx2.AsyncClient() as client,
-    ):
-        accepted = {"accept": "application/json, text/event-stream"}
-        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-        rebound = await client.post(
-            f"{url}/mcp", json=ping, headers={**accepted, "host": "evil.example"}
-        )
-        foreign = await client.post(
-            f"{url}/mcp", json=ping, headers={**accepted, "origin": "https://evil.example"}
-        )
-    assert (rebound.status_code, foreign.status_code) == (421, 403)
+async def ping(gateway: str, **headers: str) -> int:
+    """Return the status of a ping with further headers."""
+    accepted = {"accept": "application/json, text/event-stream"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    async with httpx2.AsyncClient() as client:
+        return (await client.post(gateway, json=body, headers={**accepted, **headers})).status_code
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+@pytest.mark.parametrize("address", ["127.0.0.1:0", "0.0.0.0:0"])
+async def test_a_page_of_another_host_is_rejected(address: str, path: str) -> None:
+    async with gateway_before(ScriptedAnswerer(cited_answer), address=address) as url:
+        gateway = url.replace("0.0.0.0", "127.0.0.1") + path
+        assert await ping(gateway) == 200
+        assert await ping(gateway, host="evil.example") == 421
+        for origin in ("https://evil.example", "http://203.0.113.9", "null", "file://"):
+            assert await ping(gateway, origin=origin) == 403
+        assert await ping(gateway, origin="http://localhost:3000") == 200
+
+
+async def test_allowed_hosts_and_origins_may_call() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with gateway_before(
+        answerer,
+        address="0.0.0.0:0",
+        allowed_hosts=("scaar.example.com",),
+        allowed_origins=("https://app.example.com",),
+    ) as url:
+        gateway = url.replace("0.0.0.0", "127.0.0.1") + "/mcp"
+        assert await ping(gateway, host="scaar.example.com:8443") == 200
+        assert await ping(gateway, origin="https://scaar.example.com") == 200
+        assert await ping(gateway, origin="https://app.example.com") == 200
+        assert await ping(gateway, origin="https://other.example.com") == 403
+    async with gateway_before(answerer, allowed_hosts=("*",)) as url:
+        assert await ping(f"{url}/mcp", host="any.example", origin="https://any.example") == 200
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])

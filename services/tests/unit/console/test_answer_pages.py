@@ -603,6 +603,15 @@ class TestAsk:
         assert response.headers["location"] == f"/answers/{ID}"
 
 
+def test_an_image_in_an_answer_is_text() -> None:
+    markdown = "So it is ![](https://elsewhere.example.com/seen.png)."
+    block = Blocks().block(SentenceAccepted(0, AcceptedSentence(markdown), 0, len(markdown)))
+    fragment = str(templates().get_template("blocks.html").module.block(block))  # type: ignore[attr-defined]
+    assert markdown in fragment
+    assert "<img" not in fragment
+    assert "src=" not in fragment
+
+
 def test_a_word_of_2000_characters_is_kept_in_one_piece() -> None:
     event = SentenceAccepted(0, AcceptedSentence(LONG_WORD), 0, 2_000)
     block = Blocks().block(event)

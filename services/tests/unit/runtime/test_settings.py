@@ -148,6 +148,7 @@ def test_a_target_without_a_port_is_named_with_its_source(
         ("allowed_origins", ("https://app.example.com", "http://a:3000", "*"), ("app.example",)),
         ("allowed_origins", ("null", "chrome-extension://abc"), ("https://app.example.com/",)),
         ("allowed_hosts", ("scaar.example.com:*", "[::1]:8090", "*"), ("https://a.example.com",)),
+        ("allowed_hosts", ("scaar-1.example.com:8443", "*.example.com", "gate_way"), ("a@b",)),
     ],
 )
 def test_names_that_no_request_of_the_gateway_can_have_are_rejected(
