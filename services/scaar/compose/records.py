@@ -47,8 +47,8 @@ async def open_recorder(
         yield None
         return
     with library_required("records_database", "records"):
-        from scaar.database.database import create_folder, open_database
-        from scaar.database.migration import check, upgrade
+        from scaar.database.database import open_database
+        from scaar.database.migration import prepare
         from scaar.records.recorder import RecordLimits
         from scaar.records.recorder import open_recorder as open_writing
         from scaar.records.store.schema import SCHEMA
@@ -60,9 +60,7 @@ async def open_recorder(
     )
     async with open_database(url, SCHEMA) as database:
         try:
-            if create_folder(url, SCHEMA):
-                await upgrade(database)
-            await check(database)
+            await prepare(database, url)
         except BackendUnavailable as error:
             _LOGGER.warning("records wait: %s (%s)", error, error.detail)
         async with open_writing(database, limits, observer) as recorder:
@@ -81,14 +79,14 @@ async def open_records(target: str) -> AsyncIterator[Records]:
         return
     with library_required("records", "records"):
         from scaar.database.database import open_database, require_file
-        from scaar.database.migration import check
+        from scaar.database.migration import prepare
         from scaar.records.service import StoredRecords
         from scaar.records.settings import RecordsSettings
         from scaar.records.store.schema import SCHEMA
     url = records_database(RecordsSettings.read())
     require_file(url, SCHEMA)
     async with open_database(url, SCHEMA) as database:
-        await check(database)
+        await prepare(database, url)
         yield StoredRecords(database)
 
 

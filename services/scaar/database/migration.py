@@ -32,14 +32,24 @@ async def open_checked_database(
         NotFound: the database has no tables.
         WrongState: the tables belong to another version; if they are migrated, to a later one.
     """
+    async with open_database(url, schema) as database:
+        await prepare(database, url, exclusive=exclusive)
+        yield database
+
+
+async def prepare(database: Database, url: str, *, exclusive: bool = False) -> None:
+    """Create or migrate the tables of the database at the URL where that is permitted; check them.
+
+    Raises:
+        BackendUnavailable, NotFound, WrongState: as :func:`open_checked_database`.
+    """
+    schema = database.schema
     is_new = create_folder(url, schema)
     migrates = exclusive or (schema.migrates_files and file_of(url) is not None)
-    async with open_database(url, schema) as database:
-        if is_new or (migrates and await revision(database) != newest(schema)):
-            await upgrade(database)
-        else:
-            await check(database)
-        yield database
+    if is_new or (migrates and await revision(database) != newest(schema)):
+        await upgrade(database)
+    else:
+        await check(database)
 
 
 async def upgrade(database: Database) -> str:

@@ -1,5 +1,7 @@
 """The tables of records in a database of an earlier version."""
 
+import asyncio
+import sys
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -52,6 +54,21 @@ async def test_the_records_of_a_file_of_the_first_version_are_questions(tmp_path
         tasks = await records.list_records(RecordFilter(kind=RequestKind.TASK))
     assert ids(questions.records) == ["second", "first"]
     assert tasks.records == ()
+
+
+async def test_processes_that_open_an_earlier_file_together_migrate_it_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/records.sqlite"
+    async with open_database(url, SCHEMA) as database, database.writing() as connection:
+        await connection.run_sync(_create_first)
+    opening = (
+        f"import asyncio; from scaar.database.migration import open_checked_database as opened; "
+        f"from scaar.records.store.schema import SCHEMA; "
+        f"asyncio.run(opened({url!r}, SCHEMA).__aenter__())"
+    )
+    started = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", opening) for _ in range(4)
+    ]
+    assert [await each.wait() for each in started] == [0, 0, 0, 0]
 
 
 def _create_first(connection: sa.Connection) -> None:
