@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from scaar.cli.running_up import running_target
+from scaar.cli.running_services import running_target
 from scaar.cli.serve.services import ServiceName, default_address
 from scaar.compose import EMBEDDED, FOLDER, check_folder_target
 from scaar.runtime.targets import check_target
@@ -40,15 +40,20 @@ def check_evaluator(target: str | None) -> str | None:
     return target
 
 
-def _evaluator_or_running(target: str) -> str:
+def _evaluator_or_running(context: typer.Context, target: str) -> str:
     if target == RUNNING:
-        return running_target(ServiceName.EVALUATOR)
+        return _running(context, ServiceName.EVALUATOR)
     check_evaluator(target)
     return target
 
 
-def _records_or_running(address: str) -> str:
-    return running_target(ServiceName.RECORDS) if address == RUNNING else check_address(address)
+def _records_or_running(context: typer.Context, address: str) -> str:
+    return _running(context, ServiceName.RECORDS) if address == RUNNING else check_address(address)
+
+
+def _running(context: typer.Context, service: ServiceName) -> str:
+    # Shell completion must not wait for a scaar up.
+    return RUNNING if context.resilient_parsing else running_target(service)
 
 
 def check_orchestrator(address: str | None) -> str | None:

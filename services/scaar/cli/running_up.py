@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from scaar.cli.notes import print_notes
-from scaar.cli.serve.services import ServiceName, default_address
+from scaar.cli.serve.services import ServiceName
 from scaar.cli.settings import settings_class
-from scaar.compose import EMBEDDED, scaar_home
+from scaar.compose import scaar_home
 from scaar.core.errors import AlreadyExists, InvalidRequest
 from scaar.runtime.settings import ServiceSettings, Settings, variable_of
 
@@ -41,8 +40,10 @@ class RunningUp:
     """Address of each service of gRPC that can be called."""
     settings: Mapping[ServiceName, Values]
     """Settings that decide its answers, by service; secrets are masked."""
-    is_open: bool = False
-    """Whether it is ready, and any command of this machine may call it."""
+    is_open: bool
+    """Whether any command of this machine may call it."""
+    is_ready: bool
+    """Whether its services are ready; before, it is still starting."""
 
     @property
     def orchestrator(self) -> str:
@@ -50,7 +51,7 @@ class RunningUp:
         return self.addresses[ServiceName.ORCHESTRATOR]
 
     def target_of(self, service: ServiceName) -> str | None:
-        """Return the target of a service of gRPC; None if it does not run or is not open."""
+        """Return the target of a service of gRPC; None if it will not run or is not open."""
         address = self.addresses.get(service) if self.is_open else None
         return None if address is None else f"dns:///{address}"
 
@@ -67,38 +68,54 @@ class RunningUp:
 
 
 class RunFile:
-    """The run file of this process, while it holds the lock."""
+    """The run file of this process, which holds the lock of the data folder."""
 
-    def __init__(self, path: Path, running: RunningUp) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._running = running
+        self._running: RunningUp | None = None
 
-    def write(self, *, is_open: bool) -> None:
-        """Say where this process is, and whether other commands may call it."""
-        self._running = replace(self._running, is_open=is_open)
-        written = self._path.with_suffix(".part")
-        written.touch(mode=0o600)
-        written.write_text(json.dumps(asdict(self._running)))
-        written.replace(self._path)
+    def announce(self, addresses: Mapping[ServiceName, str], *, is_open: bool) -> None:
+        """Say where the services of this process will be.
+
+        ``is_open`` is whether any command of this machine may call them.
+
+        Raises:
+            InvalidRequest: a setting that decides answers is invalid.
+        """
+        settings = {
+            service: _values(read, type(read).model_fields)
+            for service in _ANSWERING
+            for read in (settings_class(service).read(),)
+        }
+        self._write(RunningUp(os.getpid(), addresses, settings, is_open, is_ready=False))
+
+    def announce_ready(self) -> None:
+        """Say that the announced services are ready."""
+        assert self._running is not None, "services are announced before they are ready"
+        self._write(replace(self._running, is_ready=True))
 
     def delete(self) -> None:
         """Delete the file."""
         self._path.unlink(missing_ok=True)
 
+    def _write(self, running: RunningUp) -> None:
+        self._running = running
+        written = self._path.with_suffix(".part")
+        written.touch(mode=0o600)
+        written.write_text(json.dumps(asdict(running)))
+        written.replace(self._path)
+
 
 @contextmanager
-def run_file(addresses: Mapping[ServiceName, str]) -> Iterator[RunFile]:
-    """Hold the run file of the data folder during the block, with the services at addresses.
+def run_file() -> Iterator[RunFile]:
+    """Hold the lock of the data folder during the block.
+
+    Other commands wait for the announcement of this process, if they need it.
 
     Raises:
         AlreadyExists: another ``scaar up`` runs on the data folder; says where.
         InvalidRequest: the data folder cannot be written.
     """
-    settings = {
-        service: _values(read, type(read).model_fields)
-        for service in _ANSWERING
-        for read in (settings_class(service).read(),)
-    }
     home = scaar_home()
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -112,8 +129,9 @@ def run_file(addresses: Mapping[ServiceName, str]) -> Iterator[RunFile]:
             if (other := _read(home / _RUN_FILE)) is not None:
                 text += f", as process {other.pid}, with the orchestrator at {other.orchestrator}"
             raise AlreadyExists(f"{text}; stop it, or set SCAAR_HOME to another folder")
-        file = RunFile(home / _RUN_FILE, RunningUp(os.getpid(), addresses, settings))
-        file.write(is_open=False)
+        file = RunFile(home / _RUN_FILE)
+        # A killed process leaves its file.
+        file.delete()
         try:
             yield file
         finally:
@@ -121,49 +139,28 @@ def run_file(addresses: Mapping[ServiceName, str]) -> Iterator[RunFile]:
 
 
 def find_running_up() -> RunningUp | None:
-    """Return the running ``scaar up`` of the data folder; None if none runs."""
+    """Return the running ``scaar up`` of the data folder; None if none runs.
+
+    Waits for the announcement of one that has just started, which takes seconds at most.
+    """
     home = scaar_home()
-    try:
-        with (home / _LOCK).open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _read(home / _RUN_FILE)
-    except OSError:
-        return None
-    # The file of a killed process may be left, but not its lock.
+    while _is_locked(home / _LOCK):
+        if (home / _RUN_FILE).exists():
+            return _read(home / _RUN_FILE)
+        time.sleep(_LOCK_PAUSE_S)
     return None
 
 
-def running_target(service: ServiceName) -> str:
-    """Return the target of a service of the running ``scaar up``, else that of its default port."""
-    running = find_running_up()
-    found = None if running is None else running.target_of(service)
-    return found or f"dns:///{default_address(service)}"
-
-
-def choose_orchestrator() -> str:
-    """Return the target of the running ``scaar up`` of the data folder, else ``embedded``.
-
-    It is not used if it is still starting or identifies its callers, or if a setting of this
-    process differs from its own. The choice is reported on standard error, unless none runs.
-    """
-    running = find_running_up()
-    if running is None:
-        return EMBEDDED
-    if not (target := running.target_of(ServiceName.ORCHESTRATOR)):
-        print_notes(
-            f"scaar up, process {running.pid}, is not ready or asks for an identity: not used"
-        )
-        return EMBEDDED
-    if differing := running.differing_settings():
-        print_notes(
-            f"scaar up at {running.orchestrator} is not used: it has another {differing[0]}"
-        )
-        return EMBEDDED
-    print_notes(
-        f"using scaar up at {running.orchestrator} (--address embedded: this process alone)"
-    )
-    return target
+def _is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock; one that was killed does not."""
+    try:
+        with path.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _locked(lock: IO[str]) -> bool:

@@ -31,12 +31,11 @@ from scaar.cli.documents_policy import documents_policy_settings
 from scaar.cli.environment import settings_in_environment
 from scaar.cli.index.folder_index import Hybrid
 from scaar.cli.models import choice as of_models
-from scaar.cli.running_up import choose_orchestrator
+from scaar.cli.running_services import choose_orchestrator
 from scaar.cli.unknown_variables import warn_of_unknown_variables
 from scaar.compose import EMBEDDED, open_answerer, read_policies
 from scaar.core.errors import InvalidRequest
 from scaar.core.policies import PRESETS
-from scaar.core.policies.artefacts import TunedPolicies
 from scaar.core.ports import Answerer
 from scaar.core.types import (
     Answer,
@@ -177,6 +176,8 @@ def ask(
     warn_of_unknown_variables()
     if messages is None and _is_given(context, "rewrite"):
         raise InvalidRequest.of("--rewrite", "requires --messages")
+    has_question = question is not None or messages is not None
+    _check_file_options(context, file, out, asked=has_question, as_json=as_json)
     if index is not None:
         # On the wire, an empty name is the default index.
         check_index_name(index)
@@ -190,26 +191,12 @@ def ask(
     if model is not None:
         choice = of_models.choose_model(model)
         context.with_resource(settings_in_environment(choice.settings))
-    # The file of a tuned policy is not sent.
-    alone = EMBEDDED if policy_file is not None else None
-    target = address or alone or choose_orchestrator()
-    if documents is not None and choice is None and target == EMBEDDED:
-        choice = of_models.choose_model(None)
-        context.with_resource(settings_in_environment(choice.settings))
-
-    if documents is not None and target == EMBEDDED:
-        context.with_resource(settings_in_environment(documents_policy_settings()))
-
-    def prepared(request: AnswerRequest) -> AnswerRequest:
-        """Have model and documents at hand for a valid request, and return it for their index."""
-        if choice is not None and target == EMBEDDED:
-            of_documents.check_scorer_installed(request.policy)
-            choice.ensure(yes=yes, offline=offline)
-        return request if asked is None else replace(request, index=asyncio.run(asked.index()))
-
+    given = address
     artefacts = []
     if policy_file is not None:
-        artefacts.append(read_policy_file(policy_file, target=target, policy=policy))
+        # The file of a tuned policy is not sent.
+        given = address or EMBEDDED
+        artefacts.append(read_policy_file(policy_file, target=given, policy=policy))
     request = AnswerRequest(
         question=question or "",
         policy=PolicyRequest(
@@ -225,41 +212,65 @@ def ask(
         rewrite=rewrite,
         answer=answer,
     )
-    tuned = TunedPolicies()
+    # Report an invalid option as such, and not as an error of the first line.
+    checked = request if file is None else replace(request, question="?")
+    # Report an invalid request before anything is waited for or loaded.
+    validate(checked, remote=True)
+    target = given or choose_orchestrator()
+    if documents is not None and choice is None and target == EMBEDDED:
+        choice = of_models.choose_model(None)
+        context.with_resource(settings_in_environment(choice.settings))
+    if documents is not None and target == EMBEDDED:
+        context.with_resource(settings_in_environment(documents_policy_settings()))
     if target == EMBEDDED:
         tuned = read_policies(OrchestratorSettings.read(), artefacts)
         request = replace(request, policy=tuned.resolve(request.policy))
+        validate(replace(checked, policy=request.policy), tuned=tuned)
+
+    def prepared(request: AnswerRequest) -> AnswerRequest:
+        """Have model and documents at hand for a valid request, and return it for their index."""
+        if choice is not None and target == EMBEDDED:
+            of_documents.check_scorer_installed(request.policy)
+            choice.ensure(yes=yes, offline=offline)
+        return request if asked is None else replace(request, index=asyncio.run(asked.index()))
+
+    if file is None:
+        asyncio.run(_ask(prepared(request), target, artefacts, as_json))
+        return
+    assert out is not None, "--file requires --out"
+    failed = ask_file(
+        prepared(request),
+        file,
+        out,
+        concurrency=concurrency,
+        target=target,
+        artefacts=artefacts,
+        retry_failed=retry_failed,
+    )
+    if failed:
+        raise typer.Exit(1)
+
+
+def _check_file_options(
+    context: typer.Context, file: Path | None, out: Path | None, *, asked: bool, as_json: bool
+) -> None:
+    """Check that a question is given, alone or in a file. ``asked``: it is given alone.
+
+    Raises:
+        InvalidRequest: it is not, or an option of the file is given without it or lacks it.
+    """
     if file is not None:
-        if question is not None or messages is not None or as_json or out is None:
+        if asked or as_json or out is None:
             others = "cannot be combined with QUESTION, --messages or --json"
             problem = "requires --out" if out is None else others
             raise InvalidRequest.of("--file", problem)
-        # Report an invalid option as such, and not as an error of the first line.
-        validate(replace(request, question="?"), remote=target != EMBEDDED, tuned=tuned)
-        failed = ask_file(
-            prepared(request),
-            file,
-            out,
-            concurrency=concurrency,
-            target=target,
-            artefacts=artefacts,
-            retry_failed=retry_failed,
-        )
-        if failed:
-            raise typer.Exit(1)
         return
-    if question is None and messages is None:
+    if not asked:
         text = "is missing; give a question, --messages or --file"
         raise InvalidRequest.of("question", text)
-    if out is not None:
-        raise InvalidRequest.of("--out", "requires --file")
-    if retry_failed:
-        raise InvalidRequest.of("--retry-failed", "requires --file")
-    if _is_given(context, "concurrency"):
-        raise InvalidRequest.of("--concurrency", "requires --file")
-    # Report an invalid request before anything is loaded.
-    validate(request, remote=target != EMBEDDED, tuned=tuned)
-    asyncio.run(_ask(prepared(request), target, artefacts, as_json))
+    for option in ("out", "retry_failed", "concurrency"):
+        if _is_given(context, option):
+            raise InvalidRequest.of(f"--{option.replace('_', '-')}", "requires --file")
 
 
 def _is_given(context: typer.Context, option: str) -> bool:

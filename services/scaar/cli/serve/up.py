@@ -93,10 +93,12 @@ def up(
     check_ports(ports, processes=processes)
     not_installed = services_not_installed()
     _check_model(model, model_url, chosen=documents is not None, yes=yes, offline=offline)
-    indexed = of_documents.up_documents(
-        documents, index=index, url_prefix=url_prefix, hybrid=hybrid
-    )
     with ExitStack() as stack:
+        # From here on, questions of other commands wait instead of loading the model again.
+        file = stack.enter_context(run_file())
+        indexed = of_documents.up_documents(
+            documents, index=index, url_prefix=url_prefix, hybrid=hybrid
+        )
         stack.enter_context(of_documents.settings_of(model_url, indexed))
         choice = None
         if documents is not None:
@@ -115,7 +117,7 @@ def up(
         plan = build_plan(services, ports, settings, processes=processes)
         if not processes:
             check_one_server(plan)
-        file = stack.enter_context(run_file(plan.callable_addresses))
+        file.announce(plan.callable_addresses, is_open=plan.is_open)
         plan.check_free()
         if choice is not None:
             choice.ensure(yes=yes, offline=offline)

@@ -61,7 +61,7 @@ async def _serve(
             indexes = await stack.enter_async_context(services.open_indexes())
             await stack.enter_async_context(documents.kept_current(indexes))
         return_free_memory()
-        file.write(is_open=plan.is_open)
+        file.announce_ready()
         _show(plan, documents, console)
         await services.failure()
 
