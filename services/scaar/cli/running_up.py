@@ -61,7 +61,7 @@ class RunningUp:
             variable_of(cls, field)
             for service in _ANSWERING
             for cls in (settings_class(service),)
-            for settings in (cls.read(),)
+            for settings in (cls.read_each(),)
             for field, value in _values(settings, settings.model_fields_set).items()
             if self.settings[service].get(field) != value
         )

@@ -57,10 +57,13 @@ def settings_class(service: ServiceName) -> type[ProcessSettings]:
             assert_never(service)
 
 
-def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ProcessSettings]:
+def read_every(
+    config: ConfigFile | None = None, *, together: bool = True
+) -> dict[ServiceName, ProcessSettings]:
     """Read the settings of every service from the environment and a file.
 
-    The settings of channels and of breakers are checked too.
+    The settings of channels and of breakers are checked too. ``together`` is whether settings of a
+    service must be compatible, and not only valid by themselves.
 
     Raises:
         InvalidRequest: names every invalid setting of every service.
@@ -73,7 +76,7 @@ def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ProcessSet
         wrong += config.unknown([section_name(cls) for cls in known])
     for service, cls in classes.items():
         try:
-            found[service] = cls.read(config)
+            found[service] = cls.read(config) if together else cls.read_each(config)
         except InvalidRequest as error:
             wrong += error.violations
     for check in (
@@ -92,12 +95,14 @@ def read_every(config: ConfigFile | None = None) -> dict[ServiceName, ProcessSet
 def use_config(path: Path) -> None:
     """Make this process and its children read the file.
 
+    Whether the settings are compatible is checked by the command, whose options may add some.
+
     Raises:
         InvalidRequest: names every invalid setting of the file and of the environment.
     """
     config = ConfigFile.read(path.absolute())
     os.environ[CONFIG_VARIABLE] = str(config.path)
-    read_every(config)
+    read_every(config, together=False)
 
 
 @contextmanager

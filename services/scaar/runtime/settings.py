@@ -98,7 +98,18 @@ class Settings(BaseSettings):
 
         Raises:
             InvalidRequest: naming every setting that is unknown or out of range, with its source,
-                including values that another source overrides.
+                including values that another source overrides; or settings that are incompatible.
+        """
+        return cls.read_each(config, **flags)
+
+    @classmethod
+    def read_each(cls, config: ConfigFile | None = None, **flags: object) -> Self:
+        """Return the settings as :meth:`read` does, but do not check that they are compatible.
+
+        For a process in which options of the command may still add settings.
+
+        Raises:
+            InvalidRequest: naming every setting that is unknown or out of range.
         """
         environment = _environment(cls)
         sources = (

@@ -15,7 +15,7 @@ from scaar.cli.models.consent import download_facts, has_consent
 from scaar.cli.notes import print_notes
 from scaar.compose import EMBEDDED, build_model_store
 from scaar.core.errors import CapabilityMissing, InvalidRequest, NotFound
-from scaar.generator.settings import GeneratorSettings
+from scaar.generator.settings import GeneratorSettings, check_together
 from scaar.model_store.catalogue import DEFAULT_MODEL, entry_named
 from scaar.model_store.download import download_model
 from scaar.model_store.files import check_gguf
@@ -80,19 +80,24 @@ class ModelChoice:
 def choose_model(named: str | None) -> ModelChoice:
     """Return the model of the generator's settings, else the named one, else the default.
 
+    Settings that size or tune the engine name no model: they apply to the one that is chosen.
+
     Raises:
-        InvalidRequest: a model is named, and the settings say which model answers; or the name or
-            the file is invalid.
+        InvalidRequest: a model is named, and the settings say which model answers; or the name,
+            the file or a setting of the generator is invalid.
         NotFound: there is no such model.
     """
     target = OrchestratorSettings.read().generator_target
     if target != EMBEDDED:
         _check_unnamed(named, "SCAAR_ORCHESTRATOR_GENERATOR_TARGET")
         return ModelChoice(f"that of the generator at {target}")
-    settings = GeneratorSettings.read()
+    settings = GeneratorSettings.read_each()
     given = _CHOOSING & settings.model_fields_set
     if not given or (given == {"engine"} and settings.engine == "llama_cpp"):
+        # Settings that do not fit the engine are reported before anything is downloaded.
+        GeneratorSettings.read(engine="llama_cpp")
         return _named_choice(named or DEFAULT_MODEL)
+    check_together(settings)
     _check_unnamed(named, *(f"SCAAR_GENERATOR_{name.upper()}" for name in sorted(given)))
     if settings.engine == "llama_cpp" and entry_named(settings.model or ""):
         return _named_choice(str(settings.model))

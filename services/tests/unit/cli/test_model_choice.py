@@ -2,12 +2,15 @@ from pathlib import Path
 
 import pytest
 
+from scaar.cli.environment import settings_in_environment
 from scaar.cli.models.choice import choose_model
 from scaar.compose import build_model_store
 from scaar.core.errors import InvalidRequest, NotFound
+from scaar.generator.settings import GeneratorSettings
 from scaar.model_store.catalogue import DEFAULT_MODEL
 from scaar.model_store.installed import InstalledModel
 from scaar.testing.commands import run_scaar
+from scaar.testing.ports import free_port
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -90,6 +93,66 @@ def test_the_settings_decide_and_a_name_beside_them_is_refused(
     assert choose_model(None).wanted is not None
     monkeypatch.setenv("SCAAR_ORCHESTRATOR_GENERATOR_TARGET", "dns:///127.0.0.1:9")
     assert choose_model(None).settings == {}
+
+
+SIZES = {
+    "THREADS": "2",
+    "SLOTS": "2",
+    "MAX_TOTAL_TOKENS": "2048",
+    "PREFIX_REUSE": "none",
+    "MAX_THINKING_TOKENS": "16",
+    "PROMPT_PROFILE": "instruct",
+    "OPENAI_API": "chat",
+    "MODEL_KIND": "instruct",
+}
+"""Settings that size or tune the engine ``llama_cpp``."""
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_settings_that_size_the_engine_apply_to_the_chosen_model(
+    name: str, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
+    monkeypatch.setenv(f"SCAAR_GENERATOR_{name}", SIZES[name])
+    assert choose_model(None).settings == llama_cpp(DEFAULT_MODEL)
+    choice = choose_model(str(file))
+    assert choice.settings == llama_cpp(str(file))
+    with settings_in_environment(choice.settings):
+        assert str(getattr(GeneratorSettings.read(), name.lower())) == SIZES[name]
+
+
+def test_settings_of_another_engine_are_refused_before_a_download(
+    monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
+    monkeypatch.setenv("SCAAR_GENERATOR_DIALECT", "vllm")
+    problem = "SCAAR_GENERATOR_DIALECT: requires engine openai, but the engine is llama_cpp"
+    with pytest.raises(InvalidRequest, match=problem):
+        choose_model(None)
+    monkeypatch.setenv("SCAAR_GENERATOR_MODEL", str(file))
+    with pytest.raises(InvalidRequest, match="but the engine is onnx"):
+        choose_model(None)
+
+
+@pytest.mark.parametrize("command", ["ask", "up"])
+@pytest.mark.parametrize("in_file", [False, True])
+def test_commands_take_settings_that_size_the_engine_beside_a_model(
+    command: str, in_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCAAR_ORCHESTRATOR_DEFAULT_POLICY", "single_round")
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    options: tuple[str, ...] = ()
+    if in_file:
+        (tmp_path / "scaar.yaml").write_text("generator: {slots: 2}\n")
+        options = ("--config", str(tmp_path / "scaar.yaml"))
+    else:
+        monkeypatch.setenv("SCAAR_GENERATOR_SLOTS", "2")
+    of_documents = ("--documents", str(documents), "--model", "smollm2-135m", "--offline")
+    ports = ("--base-port", str(free_port()), "--gateway-port", "0", "--console-port", "0")
+    ran = run_scaar(
+        *options, command, *(ports if command == "up" else ("What is Etna?",)), *of_documents
+    )
+    assert ran.err.startswith("scaar: the model smollm2-135m")
+    assert "--offline forbids its download" in ran.err
 
 
 def test_ask_without_a_model_says_what_to_run(tmp_path: Path) -> None:

@@ -115,6 +115,20 @@ def test_one_with_another_model_is_not_used(
         assert choose_orchestrator() == "dns:///127.0.0.1:1"
 
 
+def test_settings_of_the_engine_of_the_running_one_are_compared_with_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "llama_cpp")
+    monkeypatch.setenv("SCAAR_GENERATOR_SLOTS", "2")
+    with announced() as file:
+        file.announce_ready()
+        monkeypatch.delenv("SCAAR_GENERATOR_ENGINE")
+        assert choose_orchestrator() == "dns:///127.0.0.1:1"
+        monkeypatch.setenv("SCAAR_GENERATOR_SLOTS", "3")
+        assert choose_orchestrator() == "embedded"
+        assert "it has another SCAAR_GENERATOR_SLOTS" in capsys.readouterr().err
+
+
 def test_paths_are_compared_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.gguf").touch()
     monkeypatch.setenv("SCAAR_GENERATOR_ENGINE", "llama_cpp")
