@@ -22,12 +22,10 @@ from scaar.core.types import (
 )
 from scaar.core.types.retrieval import MAX_QUERY_CHARACTERS
 
-MAX_QUESTION_WORDS = 500
-MAX_QUESTION_CHARACTERS = 8_000
+MAX_QUESTION_CHARACTERS = 131_072
 MAX_MESSAGES = 256
 MAX_IGNORED = 64
-MAX_MESSAGE_CHARACTERS = 32_768
-MAX_SYSTEM_CHARACTERS = 8_000
+MAX_MESSAGE_CHARACTERS = 131_072
 MAX_CONVERSATION_CHARACTERS = 131_072
 MAX_DRAFT_CHARACTERS = 8_000
 MAX_ACCEPTED_CHARACTERS = 32_768
@@ -193,11 +191,9 @@ def _check_messages(request: AnswerRequest) -> list[Violation]:
 
 
 def _check_message(field: str, message: Message) -> list[Violation]:
-    of_system = message.role is MessageRole.SYSTEM
-    limit = MAX_SYSTEM_CHARACTERS if of_system else MAX_MESSAGE_CHARACTERS
-    if len(message.content) > limit:
-        return [Violation(field, f"must have at most {limit:,} characters")]
-    return check_text(field, message.content)
+    return _check_size(field, message.content, MAX_MESSAGE_CHARACTERS) or check_text(
+        field, message.content
+    )
 
 
 def _check_size(field: str, text: str, limit: int) -> list[Violation]:
@@ -207,13 +203,7 @@ def _check_size(field: str, text: str, limit: int) -> list[Violation]:
 
 
 def _check_question(question: str, *, field: str = "question") -> list[Violation]:
-    if (characters := len(question)) > MAX_QUESTION_CHARACTERS:
-        limit = f"must have at most {MAX_QUESTION_CHARACTERS:,} characters, not {characters:,}"
-        return [Violation(field, limit)]
-    if (words := len(question.split())) > MAX_QUESTION_WORDS:
-        limit = f"must have at most {MAX_QUESTION_WORDS} words, not {words:,}"
-        return [Violation(field, limit)]
-    return check_text(field, question)
+    return _check_size(field, question, MAX_QUESTION_CHARACTERS) or check_text(field, question)
 
 
 def _check_budget(limits: BudgetLimits) -> list[Violation]:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from scaar.client.requests import filter_choices, policy_request
 from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.types import AnswerForm, AnswerRequest, SearchMode, SearchRequest
+from scaar.core.validation import MAX_QUESTION_CHARACTERS
 from scaar.gateway.answers import Completed, Style, link_of, whole_answer
 from scaar.gateway.content import Link
 from scaar.gateway.explanation import explain_decisions
@@ -43,7 +44,9 @@ _DECISIONS = frozenset(
 # The request of a call. Handlers run in tasks of it, and those of resources get no context.
 _SCOPE: ContextVar[Scope] = ContextVar("mcp_scope")
 
-Question = Annotated[str, Field(description="The question.", min_length=1, max_length=8000)]
+Question = Annotated[
+    str, Field(description="The question.", min_length=1, max_length=MAX_QUESTION_CHARACTERS)
+]
 Draft = Annotated[
     str, Field(description="A draft of the answer; default: the model's.", max_length=8000)
 ]

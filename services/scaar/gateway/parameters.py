@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Annotated
 
 from pydantic import Field
@@ -20,7 +21,7 @@ from scaar.core.types import (
     RequestKind,
     Rewrite,
 )
-from scaar.core.validation import MAX_IGNORED, MAX_MESSAGES
+from scaar.core.validation import MAX_CONVERSATION_CHARACTERS, MAX_IGNORED, MAX_MESSAGES
 from scaar.gateway.conversation import Conversation, Turn
 from scaar.gateway.model_names import ModelName
 from scaar.gateway.options import ScaarOptions
@@ -53,9 +54,9 @@ def answer_parameters(
 ) -> AnswerParameters:
     """Return the parameters of an answer to the last message.
 
-    The messages of the system become one, before the others. Of more than ``MAX_MESSAGES``
-    messages, the oldest are dropped. ``ignored`` are names besides those of the conversation.
-    ``task`` is the header of a task. A task is answered by the model alone.
+    The messages of the system become one, before the others. Of more messages or characters than a
+    conversation may have, the oldest messages are dropped. ``ignored`` are names besides those of
+    the conversation. ``task`` is the header of a task. A task is answered by the model alone.
 
     Raises:
         NotFound: the model does not exist.
@@ -97,6 +98,9 @@ def answer_parameters(
 def _messages(turns: Sequence[Turn]) -> tuple[Message, ...]:
     system = "\n\n".join(each.text for each in turns if each.role == "system")
     head = (Message(MessageRole.SYSTEM, system),) if system else ()
-    said = [each for each in turns if each.role != "system"]
+    said = [Message(MessageRole(each.role), each.text) for each in turns if each.role != "system"]
     recent = said[-(MAX_MESSAGES - len(head)) :]
-    return (*head, *(Message(MessageRole(each.role), each.text) for each in recent))
+    room = MAX_CONVERSATION_CHARACTERS - len(system)
+    sizes = accumulate(len(each.content) for each in reversed(recent))
+    kept = max(1, sum(size <= room for size in sizes))
+    return (*head, *recent[-kept:])

@@ -26,6 +26,7 @@ from scaar.core.records import (
     RecordExplanation,
 )
 from scaar.core.text import word_classes
+from scaar.core.text.questions import searched_question
 from scaar.core.text.words import split_tokens, split_words
 from scaar.core.triggers import TRIGGERS, Judgement, learned
 from scaar.core.triggers.rule import first_uncertain
@@ -342,7 +343,9 @@ def _evidence_of(
             **known,
             "word_classes": tuple(classes[at] for at in words_containing(units, words)),
         }
-    context = DraftContext(record.request.last_question, judged.text, judged.sentence)
+    context = DraftContext(
+        searched_question(record.request.last_question), judged.text, judged.sentence
+    )
     return Evidence(units, tokens, context=context, **known)  # type: ignore[arg-type]
 
 

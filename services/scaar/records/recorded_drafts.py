@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from scaar.core.records import AnswerRecord
+from scaar.core.text.questions import searched_question
 from scaar.core.types import (
     AnswerDrafted,
     PassagesRetrieved,
@@ -34,7 +35,7 @@ class RecordedDraft:
 def drafts_in(record: AnswerRecord) -> Iterator[RecordedDraft]:
     """Yield the judged drafts of an answer with their tokens, and what was known before them."""
     tokens: dict[int, list[Token]] = {}
-    question, accepted = record.request.last_question, list[str]()
+    question, accepted = searched_question(record.request.last_question), list[str]()
     found, read = dict[str, RetrievedPassage](), dict[str, RetrievedPassage]()
     for event in record.events:
         match event:

@@ -180,9 +180,7 @@ class Message(_message.Message):
     role: Global___MessageRole.ValueType
     """The author."""
     content: _builtins.str
-    """The text, 1 to 32,768 characters; at most 8,000 of the system. INVALID_ARGUMENT if empty, longer,
-    or with control characters.
-    """
+    """The text, 1 to 131,072 characters. INVALID_ARGUMENT if empty, longer, or with control characters."""
     def __init__(
         self,
         *,
@@ -218,8 +216,10 @@ class AnswerRequest(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     IGNORED_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
-    characters, or empty without messages.
+    """The question, at most 131,072 characters. Of one of more than 128 words or 1,024 characters, only
+    what it asks is searched for: the questions in its first and its last line, else its beginning
+    and its end. INVALID_ARGUMENT if longer, with control characters, or empty without messages;
+    PROMPT_TOO_LONG if the model cannot read it.
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default, also for an empty name: the default index of
@@ -242,7 +242,7 @@ class AnswerRequest(_message.Message):
     ON_FAILURE_FAIL.
     """
     rewrite: Global___Rewrite.ValueType
-    """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
+    """Whether the last message becomes a standalone question, unless it is long. Default: REWRITE_AUTO."""
     logprobs: _builtins.bool
     """Whether accepted sentences have their tokens with log-probabilities (AcceptedSentence.tokens).
     FAILED_PRECONDITION if the engine lacks CAPABILITY_LOGPROBS.
@@ -378,8 +378,10 @@ class StreamAnswerRequest(_message.Message):
     PROVENANCE_ONLY_FIELD_NUMBER: _builtins.int
     OMIT_DRAFTED_TOKENS_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
-    characters, or empty without messages.
+    """The question, at most 131,072 characters. Of one of more than 128 words or 1,024 characters, only
+    what it asks is searched for: the questions in its first and its last line, else its beginning
+    and its end. INVALID_ARGUMENT if longer, with control characters, or empty without messages;
+    PROMPT_TOO_LONG if the model cannot read it.
     """
     index: _builtins.str
     """The name of the index to retrieve from. Default, also for an empty name: the default index of
@@ -400,7 +402,7 @@ class StreamAnswerRequest(_message.Message):
     ON_FAILURE_FAIL.
     """
     rewrite: Global___Rewrite.ValueType
-    """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
+    """Whether the last message becomes a standalone question, unless it is long. Default: REWRITE_AUTO."""
     logprobs: _builtins.bool
     """Whether accepted sentences have their tokens with log-probabilities (AcceptedSentence.tokens).
     FAILED_PRECONDITION if the engine lacks CAPABILITY_LOGPROBS.
@@ -539,8 +541,10 @@ class JudgeDraftRequest(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     REWRITE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question, at most 500 words and 8,000 characters. INVALID_ARGUMENT if longer, with control
-    characters, or empty without messages.
+    """The question, at most 131,072 characters. Of one of more than 128 words or 1,024 characters, only
+    what it asks is searched for: the questions in its first and its last line, else its beginning
+    and its end. INVALID_ARGUMENT if longer, with control characters, or empty without messages;
+    PROMPT_TOO_LONG if the model cannot read it.
     """
     draft: _builtins.str
     """The draft, 1 to 8,000 characters: one or more sentences of an answer to the question. They are
@@ -562,7 +566,7 @@ class JudgeDraftRequest(_message.Message):
     request_id: _builtins.str
     """An id that identifies the request, as in AnswerRequest. Default: a generated id."""
     rewrite: Global___Rewrite.ValueType
-    """Whether the last message becomes a standalone question. Default: REWRITE_AUTO."""
+    """Whether the last message becomes a standalone question, unless it is long. Default: REWRITE_AUTO."""
     @_builtins.property
     def policy(self) -> _policy_pb2.Policy:
         """The policy. Default: the default policy of the orchestrator. INVALID_ARGUMENT if the policy

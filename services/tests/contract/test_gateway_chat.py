@@ -567,7 +567,9 @@ async def test_a_conversation_arrives_as_messages() -> None:
         await completed(client, messages=conversation)
         await completed(client, messages=conversation, extra_body={"scaar": {"rewrite": "never"}})
         await completed(client, messages=[*conversation[2:4] * 200, conversation[-1]])
-    first, second, third = answerer.requests
+        pasted: Any = {"role": "user", "content": "x " * 30_000}
+        await completed(client, messages=[conversation[0], *[pasted] * 3, conversation[-1]])
+    first, second, third, fourth = answerer.requests
     assert first.question == ""
     assert [(each.role.value, each.content) for each in first.messages] == [
         ("system", "Be brief.\n\nAnswer in English."),
@@ -578,6 +580,8 @@ async def test_a_conversation_arrives_as_messages() -> None:
     assert (first.rewrite, second.rewrite) == (Rewrite.AUTO, Rewrite.NEVER)
     assert len(third.messages) == MAX_MESSAGES
     assert third.messages[-1].content == "And where was she born?"
+    assert [each.role.value for each in fourth.messages] == ["system", "user", "user", "user"]
+    assert fourth.messages[-1].content == "And where was she born?"
 
 
 async def test_the_texts_of_a_chat_with_another_model_are_read_and_the_rest_is_named() -> None:

@@ -28,6 +28,7 @@ from scaar.core.ports import (
 )
 from scaar.core.prompts import PromptProfile, profile_of
 from scaar.core.sentence_filter.learned_filter import LearnedFilter
+from scaar.core.text.questions import searched_question
 from scaar.core.text.sentence_counts import SentenceCounter
 from scaar.core.text.support import supporting_passages
 from scaar.core.types import (
@@ -145,6 +146,11 @@ class AnswerState:
         if not self.provenance.scorer_mismatch:
             return False
         return EvidenceKind.CONTRIBUTIONS in judging_evidence(self.policy)
+
+    @property
+    def search_question(self) -> str:
+        """The question as it is searched for and judged by: what it asks, if it is long."""
+        return searched_question(self.request.question)
 
     def answer_instead(self, question: str) -> None:
         """Answer a standalone question instead of the last one of the conversation."""
@@ -269,7 +275,7 @@ class AnswerState:
             degraded=self._degraded,
             tokens=self._tokens_of(sentence),
             supporting_passage_ids=supporting_passages(
-                sentence.text, self.request.question, passages
+                sentence.text, self.search_question, passages
             ),
         )
         self.accepted.append(accepted)

@@ -62,7 +62,7 @@ async def draft_then_judge(state: AnswerState) -> AsyncGenerator[AnswerEvent, No
             found: tuple[RetrievedPassage, ...] = ()
             if event.retrieving:
                 await state.writer.stop()
-                query = Query(state.request.question, "question") if event.abstains else None
+                query = Query(state.search_question, "question") if event.abstains else None
                 async with aclosing(retrieve_passages(state, judged, query=query)) as steps:
                     async for step in steps:
                         yield step
@@ -128,13 +128,12 @@ async def _stays_uncertain(
 
 
 def _draft(state: AnswerState, sentence: Sentence, passages: tuple[RetrievedPassage, ...]) -> Draft:
-    question = state.request.question
     if state.policy.attention_span is AttentionSpan.SENTENCE:
         # A router's other policies may need the whole draft.
         sentence = replace(sentence, draft=None)
     return Draft(
-        question,
-        state.profile.render(question, passages),
+        state.search_question,
+        state.profile.render(state.request.question, passages),
         state.so_far,
         sentence,
         state.policy.granularity,

@@ -37,7 +37,7 @@ async def search_first(state: AnswerState) -> AsyncGenerator[Retrieved, None]:
     """Yield the searches before the first sentence; their passages are put into the prompt."""
     # The query of a policy that judges drafts is made of a draft.
     judges = Moment.UNCERTAIN_DRAFT in state.policy.moments
-    query = Query(state.request.question, "question") if judges else None
+    query = Query(state.search_question, "question") if judges else None
     async with aclosing(retrieve_passages(state, query=query)) as steps:
         async for step in steps:
             yield step
@@ -57,7 +57,7 @@ async def _follow_mentions(
         query = await _next_query(state, chosen)
         if query is None or query.fell_back:
             break
-        mentions = Mentions(state.request.question, [passage.text for passage in chosen])
+        mentions = Mentions(state.search_question, [passage.text for passage in chosen])
         selection = Selection(MENTION_DEPTH, partial(_select, mentions, chosen))
         async with aclosing(retrieve_passages(state, query=query, selection=selection)) as steps:
             async for step in steps:
@@ -72,7 +72,7 @@ async def _follow_mentions(
 
 async def _next_query(state: AnswerState, chosen: Sequence[RetrievedPassage]) -> Query | None:
     read = ReadPassage.newest(chosen)
-    request = QueryRequest(state.request.question, _NEXT_HOP, read=read)
+    request = QueryRequest(state.search_question, _NEXT_HOP, read=read)
     stage = "building the query for the next passage"
 
     async def build() -> Query:

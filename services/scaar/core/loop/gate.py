@@ -35,7 +35,7 @@ async def pass_gate(
                 elif isinstance(part, Token):
                     held.append(part)
     model = AnswerModel(state, described, draft.tokens if draft else ())
-    judged = await gate.judge(state.request.question, model)
+    judged = await gate.judge(state.search_question, model)
     threshold, top_k = state.policy.gate_threshold or 0.0, None
     if judged.policy is not None:
         state.plan.route_to(chosen := judged.policy)

@@ -92,7 +92,7 @@ async def retrieve_passages(
     if passages and state.policy.sentence_filter is SentenceFilter.LEARNED:
         assert state.sentence_filter is not None
         # A query of the answer so far asks for what the question does not name.
-        asked = f"{state.request.question} {query.text}"
+        asked = f"{state.search_question} {query.text}"
         filtered, passages = state.sentence_filter.filter(sentence, asked, passages)
         yield filtered
     state.found = passages
@@ -109,7 +109,7 @@ async def _build_query(state: AnswerState, judged: Judged | None, stage: str) ->
         passage = await _write_passage(state)
     read = state.read_passages if rule.uses_read_passages else ()
     request = QueryRequest(
-        question=state.request.question,
+        question=state.search_question,
         settings=settings,
         words=masked_words(judged.judgement.words, state.policy.mask_below) if judged else (),
         accepted=_accepted_sentences(state),
@@ -137,7 +137,7 @@ async def _write_passage(state: AnswerState) -> str:
     if most <= 0:
         return ""
     written = await state.writer.passage(
-        passage_prompt(state.request.question),
+        passage_prompt(state.search_question),
         stage="writing a passage for the query",
         max_tokens=min(PASSAGE_MAX_TOKENS, most),
     )

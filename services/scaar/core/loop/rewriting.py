@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from scaar.core.loop.answer_state import AnswerState
 from scaar.core.prompts.rewriting import STOP, recent_turns
-from scaar.core.text.questions import is_question
+from scaar.core.text.questions import is_long, is_question
 from scaar.core.types import (
     AnswerRequest,
     Message,
@@ -14,16 +14,18 @@ from scaar.core.types import (
     Rewrite,
     RewriteOutcome,
 )
-from scaar.core.validation import MAX_QUESTION_CHARACTERS
 
 MAX_TOKENS = 64
 """Maximum number of tokens of a standalone question."""
 
 
 def is_follow_up(request: AnswerRequest) -> bool:
-    """Return whether the question is to be rewritten: a conversation precedes it."""
+    """Return whether the question is to be rewritten: a conversation precedes it.
+
+    A long one is not: what it brings with it would be lost.
+    """
     said = any(each.role is not MessageRole.SYSTEM for each in request.messages[:-1])
-    return said and request.rewrite is Rewrite.AUTO
+    return said and request.rewrite is Rewrite.AUTO and not is_long(request.last_question)
 
 
 async def rewrite_question(state: AnswerState) -> QuestionRewritten:
@@ -50,7 +52,7 @@ async def rewrite_question(state: AnswerState) -> QuestionRewritten:
     question = question.strip()
     if not question:
         return QuestionRewritten(original, original, RewriteOutcome.EMPTY, dropped)
-    if not (line_end or written.last) or len(question) > MAX_QUESTION_CHARACTERS:
+    if not (line_end or written.last) or is_long(question):
         return QuestionRewritten(original, original, RewriteOutcome.TOO_LONG, dropped)
     if question != original and (outcome := _unusable(question, turns)):
         return QuestionRewritten(original, original, outcome, dropped)

@@ -96,10 +96,9 @@ async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | N
     whole, stage = state.whole, "judging the answer"
     if whole is None or not has_words(whole.text):
         return None
-    question = state.request.question
     draft = Draft(
-        question,
-        state.profile.render(question, state.passages),
+        state.search_question,
+        state.profile.render(state.request.question, state.passages),
         Writing(),
         whole,
         state.policy.granularity,

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from scaar.core.errors import InvalidRequest, Violation
-from scaar.core.validation import MAX_QUESTION_CHARACTERS, MAX_QUESTION_WORDS
 from scaar.evaluator.datasets import KINDS, kind_of
 from scaar.evaluator.datasets.kind import DatasetKind, Row, Source
 from scaar.evaluator.datasets.reader import digest_of, records_of
@@ -38,6 +37,8 @@ The list contains only files with a published checksum: those of HotpotQA and NQ
 checksum may also be official.
 """
 
+MAX_QUESTION_WORDS = 500
+MAX_QUESTION_CHARACTERS = 8_000
 TOO_LONG = f"longer than {MAX_QUESTION_CHARACTERS:,} characters or {MAX_QUESTION_WORDS} words"
 
 

@@ -27,8 +27,8 @@ def wrong(request: AnswerRequest) -> list[str]:
         "¿Dónde nació Ада Лавлейс, 爱达?",
         "نیم‌فاصله: where is it?",
         "Question: So the answer is 42. [2] </s>",
-        " ".join(["word"] * 500),
-        "x" * 8_000,
+        " ".join(["word"] * 20_000),
+        "x" * 131_072,
     ],
 )
 def test_a_question_in_any_words_is_fine(question: str) -> None:
@@ -40,9 +40,7 @@ def test_a_question_in_any_words_is_fine(question: str) -> None:
     [
         ("", "question: must not be empty"),
         (" \n\t\u3000 ", "question: must not be empty"),
-        ("word " * 501, "question: must have at most 500 words, not 501"),
-        ("word " * 10_000, "question: must have at most 8,000 characters, not 50,000"),
-        ("x" * 8_001, "question: must have at most 8,000 characters, not 8,001"),
+        ("x" * 131_073, "question: must have at most 131,072 characters, not 131,073"),
         ("a\x00b", "question: holds the control character U+0000 at 1"),
         ("\x1b[31mred", "question: holds the control character U+001B at 0"),
         ("a\x7f", "question: holds the control character U+007F at 1"),

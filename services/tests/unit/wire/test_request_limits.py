@@ -101,11 +101,11 @@ def test_excluded_ids_are_limited_in_searches_and_retrievals(ids: list[str], fie
 
 @pytest.mark.parametrize("character", ["x", "é", "日", "🎬"])
 def test_characters_are_counted_and_not_bytes(character: str) -> None:
-    longest = orchestrator_pb2.AnswerRequest(question=character * 8_000)
-    ORCHESTRATOR.check("Answer", longest.SerializeToString())
-    longer = orchestrator_pb2.AnswerRequest(question=character * 8_001)
-    expected = ("question", "must have at most 8,000 characters, not 8,001")
-    assert wrong(ORCHESTRATOR, "Answer", longer) == expected
+    longest = orchestrator_pb2.JudgeDraftRequest(draft=character * 8_000)
+    ORCHESTRATOR.check("JudgeDraft", longest.SerializeToString())
+    longer = orchestrator_pb2.JudgeDraftRequest(draft=character * 8_001)
+    expected = ("draft", "must have at most 8,000 characters, not 8,001")
+    assert wrong(ORCHESTRATOR, "JudgeDraft", longer) == expected
 
 
 def test_millions_of_empty_values_are_refused_at_the_first_too_many() -> None:
