@@ -61,6 +61,8 @@ from .seed_messages import (
 from .watched_process import HealthWatch, ProcessWatch
 
 MESSAGES = int(os.environ.get("SCAAR_FUZZ_MESSAGES", "60"))
+ENOUGH = 60
+"""Messages of a method of which some are valid."""
 SEED = int(os.environ.get("SCAAR_FUZZ_SEED", "1"))
 SIZES = os.environ.get("SCAAR_FUZZ_SIZES", "12")
 HEALTH_WITHIN_S = 0.25
@@ -190,7 +192,9 @@ async def test_a_service_answers_whatever_it_is_sent(running: RunningService, se
     assert running.process.poll() is None
     assert len(running.output_lines()) == 1, "\n".join(running.output_lines())
     for found in codes.values():
-        assert {"OK", "INVALID_ARGUMENT"} <= set(found)
+        assert "INVALID_ARGUMENT" in found
+        # Of few messages, none may name an index that is there meanwhile.
+        assert "OK" in found or MESSAGES < ENOUGH
 
 
 @pytest.mark.parametrize("service", list(SERVICES), scope="module")
