@@ -24,7 +24,7 @@ def _layout(question: str, passages: Sequence[str], examples: str) -> str:
     if not passages:
         return asked
     lines = "".join(f"[{number}] {text}\n" for number, text in enumerate(passages, 1))
-    return f"{asked}\n\nDocuments:\n{lines}\n{asked}"
+    return f"{asked}\n\nDocuments:\n{lines}"
 
 
 INSTRUCT = PromptProfile(
@@ -35,5 +35,6 @@ INSTRUCT = PromptProfile(
     system=_SYSTEM,
     abstentions=(ABSTENTION, "I do not know."),
     short=_SHORT,
+    asks_again="\nQuestion: {}",
     without_passages="plain",
 )

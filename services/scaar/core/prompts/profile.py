@@ -16,6 +16,7 @@ from scaar.core.prompts.untrusted import (
     safe_question,
     safe_system,
 )
+from scaar.core.text.questions import searched_question
 from scaar.core.types import AnswerForm, Message, RetrievedPassage, SearchDialect
 
 
@@ -56,6 +57,9 @@ class PromptProfile:
     """Text before every prompt, of the profile and of the application, made safe for it."""
     short: str = ""
     """Text of the system, after ``system``, for answers that end with the answer phrase."""
+    asks_again: str = ""
+    """What follows the passages: the question in this form, again; of a long one, what it asks.
+    Empty for a layout that has the question once."""
     keeps_lines: bool = False
     """Whether a question keeps its lines; otherwise it becomes one line."""
     without_passages: str = ""
@@ -78,10 +82,12 @@ class PromptProfile:
 
     def render(self, question: str, passages: Sequence[RetrievedPassage] = ()) -> str:
         """Return the prompt for a question with passages, in order and without empty ones."""
-        texts = [safe_passage(self._text(passage)) for passage in passages]
+        texts = list(filter(None, (safe_passage(self._text(passage)) for passage in passages)))
         examples = "" if self.exemplars is None else self.exemplars.text
         asked = safe_lines(question) if self.keeps_lines else safe_question(question)
-        layout = self.layout(asked, [text for text in texts if text], examples)
+        layout = self.layout(asked, texts, examples)
+        if self.asks_again and texts:
+            layout += self.asks_again.format(safe_question(searched_question(question)))
         return self.after_system(layout)
 
     def after_system(self, prompt: str) -> str:

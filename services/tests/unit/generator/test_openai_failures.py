@@ -162,7 +162,7 @@ async def test_a_prompt_that_leaves_no_room_is_too_long(dialect: str, openai_api
         error, _ = await failed(both, prompt=PROMPT * 2)
         assert isinstance(error, PromptTooLong)
         assert [each.field for each in error.violations] == ["prompt"]
-        assert error.violations[0].description.endswith("of the model, 24 tokens")
+        assert error.violations[0].description.endswith("of the model, 24 tokens: it has 27")
 
 
 async def test_generations_above_the_limit_are_rejected() -> None:

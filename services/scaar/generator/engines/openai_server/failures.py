@@ -31,6 +31,7 @@ _LIMIT = re.compile(r"context (?:length|size|window)(?: is)?(?: only)?(?: of)? \
 _READ = (
     re.compile(r"(\d+) in the (?:messages|prompt)", re.I),
     re.compile(r"(\d+) (?:input tokens|tokens from the input)", re.I),
+    re.compile(r"request \((\d+) tokens\)", re.I),
 )
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _LONGEST_WAIT_S = 3600.0
@@ -41,14 +42,16 @@ _TEXT_CHARACTERS = 300
 class NoRoom(PromptTooLong):
     """Prompt and ``max_tokens`` exceed the context; ``room`` is what the prompt leaves of it.
 
-    ``limit`` is the length of the context, None if the server does not name it.
+    ``limit`` is the length of the context, ``read`` that of the prompt, in tokens; None if the
+    server does not name it. The room is 0 if it is not known.
     """
 
-    def __init__(self, room: int, limit: int | None) -> None:
+    def __init__(self, limit: int | None, read: int | None) -> None:
         text = "must leave room for generated tokens in the context of the model"
-        text += f", {limit} tokens" if limit is not None else ""
+        text += f", {limit:,} tokens" if limit is not None else ""
+        text += f": it has {read:,}" if read is not None else ""
         super().__init__((Violation("prompt", text),))
-        self.room = room
+        self.room = max(0, limit - read) if limit and read else 0
 
 
 def failure_of(error: OpenAIError, server: str, *, started: bool) -> ScaarError:
@@ -83,7 +86,7 @@ def _refusal(error: APIError, status: int, server: str) -> ScaarError:
     detail = _own_text(error)
     match status:
         case 400 | 413 | 422 if _is_of_context(error, status):
-            return NoRoom(*_room(_message(error)))
+            return NoRoom(*_context_and_prompt(_message(error)))
         case 400 | 413 | 422:
             return InvalidRequest.of("request", description, detail=detail)
         case 401 | 403:
@@ -111,15 +114,11 @@ def _is_of_context(error: APIError, status: int) -> bool:
     return bool(_CONTEXT.search(_message(error)))
 
 
-def _room(message: str) -> tuple[int, int | None]:
-    """Return the tokens that the prompt leaves in the context, and the context's length.
-
-    Both are parsed from the error's text; the first is 0 if that does not tell.
-    """
-    found = _LIMIT.search(message)
-    read = next((each for form in _READ if (each := form.search(message))), None)
-    limit = int(found[1]) if found else None
-    return (max(0, limit - int(read[1])) if limit and read else 0), limit
+def _context_and_prompt(message: str) -> tuple[int | None, int | None]:
+    """Return the tokens of the context and of the prompt that the text of an error names."""
+    limit = _LIMIT.search(message)
+    read = next((found for form in _READ if (found := form.search(message))), None)
+    return limit and int(limit[1]), read and int(read[1])
 
 
 def _message(error: APIError) -> str:

@@ -85,3 +85,10 @@ def test_a_short_answer_is_requested_before_the_question() -> None:
     assert "So the answer is" in short.system
     assert "So the answer is" not in INSTRUCT.render(QUESTION, passages("Graz is old."))
     assert profile_of("scaar").in_form(AnswerForm.SHORT) == profile_of("scaar")
+
+
+def test_of_a_long_question_what_it_asks_follows_the_passages() -> None:
+    long = f"{'Ann wrote a poem. ' * 200}\n{QUESTION}"
+    prompt = INSTRUCT.render(long, passages("Graz is old."))
+    assert prompt.count("Ann wrote a poem.") == 200
+    assert prompt.endswith(f"[1] Graz is old.\n\nQuestion: {QUESTION}")
