@@ -30,7 +30,8 @@ def test_a_gateway_reports_that_it_runs_and_is_ready(access: Access) -> None:
 
 def test_policies_and_the_index_are_models(access: Access) -> None:
     found = {each["id"] for each in send(access, "/v1/models").json()["data"]}
-    assert {"scaar", "scaar/flare"} <= found
+    assert {"scaar", "scaar/no_retrieval"} <= found
+    assert send(access, "/v1/models/scaar/flare").status == HTTPStatus.OK
 
 
 @pytest.mark.parametrize("policy", ["scaar", "single_round", "no_retrieval"])

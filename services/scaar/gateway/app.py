@@ -24,7 +24,7 @@ from scaar.gateway.errors import error_response
 from scaar.gateway.grpc_web import EXPOSED_HEADERS, grpc_web_routes
 from scaar.gateway.mcp import MCP_PATH, build_mcp, protect_mcp
 from scaar.gateway.mcp_tools import Identified
-from scaar.gateway.model_names import ModelName, model_names
+from scaar.gateway.model_names import ModelName, is_of_few, model_names
 from scaar.gateway.options import ScaarOptions
 from scaar.gateway.orchestrator import Caller, Orchestrator
 from scaar.gateway.parameters import AnswerParameters
@@ -55,7 +55,7 @@ _UNREADABLE = (
 )
 DESCRIPTION = """
 Answers with adaptive retrieval, in the form of OpenAI's interface.
-`GET /v1/models` lists the models: `scaar`, `scaar/POLICY`, `scaar@INDEX`, `scaar/POLICY@INDEX`.
+Models are named `scaar`, `scaar/POLICY`, `scaar@INDEX` or `scaar/POLICY@INDEX`.
 The field `scaar` of a request sets what OpenAI's interface lacks: the policy and its settings,
 filters, the budget, citations and whether decisions are reported.
 """
@@ -159,14 +159,16 @@ def _add_health(app: FastAPI, orchestrator: Orchestrator, readiness: Readiness) 
 
 
 def _add_models(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySettings) -> None:
-    async def listed(request: Request) -> list[ModelName]:
+    async def known(request: Request) -> list[ModelName]:
         catalog = _caller(orchestrator, request).catalog
         policies, indexes = await catalog.list_policies_and_indexes()
         return list(model_names(policies, indexes, default_index=settings.default_index))
 
     @app.get("/v1/models", tags=["models"], summary="Policies and indexes as models")
     async def list_models(request: Request) -> Json:
-        found = await listed(request)
+        found = await known(request)
+        if settings.models == "few":
+            found = list(filter(is_of_few, found))
         return {"object": "list", "data": [_model(str(each)) for each in found]}
 
     @app.get("/v1/models/{model:path}", tags=["models"], summary="One model")
@@ -174,8 +176,9 @@ def _add_models(app: FastAPI, orchestrator: Orchestrator, settings: GatewaySetti
         name = ModelName.parse(model)
         # A model may name the default index too, which the list leaves out.
         index = "" if name.index == settings.default_index else name.index
-        if ModelName(name.policy, index) not in await listed(request):
-            raise NotFound(f"the model {model!r} does not exist; GET /v1/models lists the models")
+        if ModelName(name.policy, index) not in await known(request):
+            text = "models are scaar, scaar/POLICY, scaar@INDEX and scaar/POLICY@INDEX"
+            raise NotFound(f"the model {model!r} does not exist; {text}")
         return _model(model)
 
 

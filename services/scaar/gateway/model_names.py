@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from scaar.core.errors import NotFound
+from scaar.core.policies.no_retrieval import NO_RETRIEVAL
 from scaar.core.types import IndexDescription, PolicyDescription
 
 _MODEL = re.compile(r"scaar(?:/(?P<policy>[^/@\s]{1,128}))?(?:@(?P<index>[^/@\s]{1,64}))?")
@@ -35,6 +36,15 @@ class ModelName:
         policy = f"/{self.policy}" if self.policy else ""
         index = f"@{self.index}" if self.index else ""
         return f"scaar{policy}{index}"
+
+
+ALONE = ModelName(NO_RETRIEVAL.name)
+"""The language model without retrieval."""
+
+
+def is_of_few(name: ModelName) -> bool:
+    """Return whether a model is of the short list: the default policy, or the model alone."""
+    return not name.policy or name == ALONE
 
 
 def model_names(

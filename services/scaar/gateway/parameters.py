@@ -23,11 +23,10 @@ from scaar.core.types import (
 )
 from scaar.core.validation import MAX_CONVERSATION_CHARACTERS, MAX_IGNORED, MAX_MESSAGES
 from scaar.gateway.conversation import Conversation, Turn
-from scaar.gateway.model_names import ModelName
+from scaar.gateway.model_names import ALONE, ModelName
 from scaar.gateway.options import ScaarOptions
 from scaar.gateway.tasks import is_task
 
-_ALONE = "no_retrieval"
 IGNORED = Field(default=None, description="Accepted and ignored.")
 NoAlternatives = Annotated[int | None, Field(ge=0, le=0)]
 """Number of alternatives of each token; none are returned."""
@@ -87,7 +86,7 @@ def answer_parameters(
     if is_task(request.last_question, task):
         request = replace(
             request,
-            policy=PolicyRequest(_ALONE),
+            policy=PolicyRequest(ALONE.policy),
             rewrite=Rewrite.NEVER,
             answer=AnswerForm.TEXT,
             kind=RequestKind.TASK,

@@ -46,6 +46,11 @@ class GatewaySettings(ProcessSettings):
     ``url_citation``, ``markdown`` for a list of sources at the end of the text too, for clients
     that show no annotations, or ``none``."""
 
+    models: Literal["few", "all"] = "few"
+    """Models that ``GET /v1/models`` lists: ``few`` for ``scaar``, ``scaar@INDEX`` and
+    ``scaar/no_retrieval``, ``all`` for every policy with every index. Those that are not listed
+    answer too."""
+
     tools: Literal["ignore", "reject"] = "ignore"
     """Requests that offer tools to the model, as chat pages do with every question: ``ignore``
     answers them without the tools and names the field in ``scaar.ignored``, ``reject`` rejects

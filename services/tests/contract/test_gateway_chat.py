@@ -501,18 +501,24 @@ async def test_an_idle_stream_is_kept_alive() -> None:
     assert response.headers["content-type"].startswith("text/event-stream")
 
 
-async def test_the_models_are_policies_and_indexes() -> None:
+@pytest.mark.parametrize("listed", ["few", "all"])
+async def test_the_models_are_policies_and_indexes(listed: str) -> None:
     retriever = InMemoryRetriever({"lab": PASSAGES, "mine": (Passage("p", "t", "x"),)})
     ports = Ports(ScriptedGenerator({}), ScriptedScorer({}), LocalQueryBuilder(), retriever)
     catalog = PortsCatalog(ports, version="1", default_index="lab")
     async with (
-        gateway_before(ScriptedAnswerer(cited_answer), catalog, default_index="lab") as url,
+        gateway_before(
+            ScriptedAnswerer(cited_answer), catalog, default_index="lab", models=listed
+        ) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):
         names = [each.id async for each in client.models.list()]
         assert (await client.models.retrieve("scaar/flare@lab")).id == "scaar/flare@lab"
-        with pytest.raises(openai.NotFoundError, match="GET /v1/models lists"):
+        with pytest.raises(openai.NotFoundError, match="models are scaar, scaar/POLICY"):
             await client.models.retrieve("scaar/flare@other")
+    if listed == "few":
+        assert names == ["scaar", "scaar@mine", "scaar/no_retrieval"]
+        return
     assert names[:2] == ["scaar", "scaar@mine"]
     assert {"scaar/flare", "scaar/flare@mine", "scaar/no_retrieval"} < set(names)
     # What cannot be served, and an index for a policy that never retrieves, are not models.
@@ -531,7 +537,7 @@ async def test_a_list_of_models_is_one_call_of_the_tenant() -> None:
         ) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0) as client,
     ):
-        assert "scaar/flare@mine" in [each.id async for each in client.models.list()]
+        assert "scaar@mine" in [each.id async for each in client.models.list()]
         with pytest.raises(openai.RateLimitError):
             await client.models.list()
 
