@@ -10,6 +10,7 @@ from scaar.core.types import (
     GateJudged,
     JudgeDraftRequest,
     QueryBuilt,
+    RequestKind,
     SentenceAccepted,
     SentenceJudged,
 )
@@ -23,7 +24,7 @@ Json = dict[str, Any]
 async def first_decision(caller: Caller, parameters: AnswerParameters) -> Json:
     """Return the first decision of an answer, which is cancelled after it."""
     policy = ""
-    request = replace(parameters.request, omit_drafted_tokens=True)
+    request = replace(parameters.request, omit_drafted_tokens=True, kind=RequestKind.PROBE)
     async with aclosing(caller.answerer.stream_answer(request)) as events:
         async for event in events:
             match event:

@@ -48,10 +48,15 @@ Question = Annotated[
     str, Field(description="The question.", min_length=1, max_length=MAX_QUESTION_CHARACTERS)
 ]
 Draft = Annotated[
-    str, Field(description="A draft of the answer; default: the model's.", max_length=8000)
+    str | None, Field(description="A draft of the answer; default: the model's.", max_length=8000)
 ]
-Policy = Annotated[str, Field(description="Name of a policy; default: that of the server.")]
-Index = Annotated[str, Field(description="Name of an index; default: that of the server.")]
+DEFAULT_TOP_K = 3
+TopK = Annotated[
+    int | None,
+    Field(ge=1, le=100, description=f"Number of passages; default: {DEFAULT_TOP_K}."),
+]
+Policy = Annotated[str | None, Field(description="Name of a policy; default: that of the server.")]
+Index = Annotated[str | None, Field(description="Name of an index; default: that of the server.")]
 Filters = Annotated[
     Mapping[str, Values] | None,
     Field(description="Values that passages must have, by metadata field."),
@@ -99,8 +104,8 @@ class Tools:
     async def answer(
         self,
         question: Question,
-        policy: Policy = "",
-        index: Index = "",
+        policy: Policy = None,
+        index: Index = None,
         filters: Filters = None,
     ) -> Json:
         """Answer a question of fact, with citations and the decisions that led to it.
@@ -116,21 +121,21 @@ class Tools:
     async def search(
         self,
         query: Annotated[str, Field(description="The query.", min_length=1, max_length=32768)],
-        index: Index = "",
-        top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages.")] = 3,
+        index: Index = None,
+        top_k: TopK = None,
         filters: Filters = None,
-        mode: Annotated[SearchMode, Field(description=MODE)] = SearchMode.INDEX,
-        rerank: Annotated[bool, Field(description=RERANK)] = False,
+        mode: Annotated[SearchMode | None, Field(description=MODE)] = None,
+        rerank: Annotated[bool | None, Field(description=RERANK)] = None,
     ) -> Json:
         """Return the passages of an index for a query, best first, without an answer."""
         name = index or self._settings.default_index
         request = SearchRequest(
             query,
             name,
-            top_k,
+            top_k or DEFAULT_TOP_K,
             filter_choices(filters or {}),
-            mode=mode,
-            rerank=rerank_settings(rerank),
+            mode=mode or SearchMode.INDEX,
+            rerank=rerank_settings(bool(rerank)),
         )
         found = await _served(
             self._caller().catalog.search(request),
@@ -163,7 +168,7 @@ class Tools:
             raise ToolError(error.message) from error
 
     async def would_retrieve(
-        self, question: Question, policy: Policy = "", index: Index = "", draft: Draft = ""
+        self, question: Question, policy: Policy = None, index: Index = None, draft: Draft = None
     ) -> Json:
         """Report whether a policy retrieves passages for a question, and for which words.
 
@@ -201,12 +206,16 @@ class Tools:
         }
 
     def _parameters(
-        self, question: str, policy: str, index: str, filters: Mapping[str, Values] | None
+        self,
+        question: str,
+        policy: str | None,
+        index: str | None,
+        filters: Mapping[str, Values] | None,
     ) -> AnswerParameters:
         name = index or self._settings.default_index
         request = AnswerRequest(
             question,
-            policy_request(policy, {}),
+            policy_request(policy or "", {}),
             name,
             filters=filter_choices(filters or {}),
             answer=AnswerForm.TEXT,

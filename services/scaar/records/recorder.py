@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from scaar.core.calls.context import current_call
-from scaar.core.errors import ScaarError
+from scaar.core.errors import InvalidRequest, ScaarError
 from scaar.core.observers import RecordDrop, RecordObserver
 from scaar.core.records import RecordContent, RecordSummary
 from scaar.core.tenancy import DEFAULT_TENANT, proved_tenant, wrong_tenant
@@ -269,7 +269,7 @@ def _summary_of(answer: _Answer) -> RecordSummary:
         tenant=answer.tenant,
         created_at=answer.started_at.isoformat(),
         content=RecordContent.FULL,
-        policy=answer.request.policy.label,
+        policy="" if _has_no_policy(answer.error) else answer.request.policy.label,
         artefact_digest=provenance.artefact_digest if provenance else "",
         model=provenance.model if provenance else "",
         index=answer.request.index or (provenance.index if provenance else ""),
@@ -289,6 +289,13 @@ def _summary_of(answer: _Answer) -> RecordSummary:
         abstained=finished is not None and finished.abstained is not None,
         trace_id=answer.trace_id,
         kind=answer.request.kind,
+    )
+
+
+def _has_no_policy(error: BaseException | None) -> bool:
+    """Return whether the answer failed because there is no policy of the name."""
+    return isinstance(error, InvalidRequest) and any(
+        each.field == "policy.name" for each in error.violations
     )
 
 

@@ -155,6 +155,8 @@ class _RequestKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RequestKi
     """A task of an application, such as a title for a conversation. It is answered like a question,
     and its record is known as a task.
     """
+    REQUEST_KIND_PROBE: _RequestKind.ValueType  # 3
+    """A question of which only the first decision matters: the client ends the answer there."""
 
 class RequestKind(_RequestKind, metaclass=_RequestKindEnumTypeWrapper):
     """What a request is."""
@@ -167,6 +169,8 @@ REQUEST_KIND_TASK: RequestKind.ValueType  # 2
 """A task of an application, such as a title for a conversation. It is answered like a question,
 and its record is known as a task.
 """
+REQUEST_KIND_PROBE: RequestKind.ValueType  # 3
+"""A question of which only the first decision matters: the client ends the answer there."""
 Global___RequestKind: _TypeAlias = RequestKind  # noqa: Y015
 
 @_typing.final

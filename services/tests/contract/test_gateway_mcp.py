@@ -20,6 +20,7 @@ from scaar.core.types import (
     GateJudged,
     ModelDescription,
     RecommendedSettings,
+    RequestKind,
     SentenceJudged,
 )
 from scaar.query_builder.local import LocalQueryBuilder
@@ -135,6 +136,22 @@ async def test_would_retrieve_stops_the_answer_after_its_first_decision() -> Non
     assert found["would_retrieve"] is True
     assert found["draft"] == "Ada was born in Paris."
     assert found["words"] == [{"text": "Paris.", "probability": 0.1, "threshold": 0.25}]
+    assert answerer.requests[0].kind is RequestKind.PROBE
+
+
+async def test_a_null_argument_is_the_same_as_none() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with connected(answerer=answerer) as client:
+        nulls = {"policy": None, "index": None}
+        asked = {"question": "Where was Ada born?", **nulls}
+        answer = await called(client, "answer", **asked, filters=None)
+        probed = await called(client, "would_retrieve", **asked, draft=None)
+        options = {"index": None, "top_k": None, "filters": None, "mode": None, "rerank": None}
+        found = await called(client, "search", query="Ada London", **options)
+    assert answer["text"] == TEXT
+    assert probed["would_retrieve"] is True
+    assert len(found["passages"]) == 2
+    assert [each.index for each in answerer.requests] == ["", ""]
 
 
 @pytest.mark.parametrize(("policy", "expected"), [("no_retrieval", False), ("scaar", True)])

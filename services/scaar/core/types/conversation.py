@@ -28,6 +28,8 @@ class RequestKind(enum.StrEnum):
     """Of a user."""
     TASK = "task"
     """Of an application, such as a title for a conversation; its record is known as one."""
+    PROBE = "probe"
+    """A question of which only the first decision matters, so that the client ends the answer."""
 
 
 class Rewrite(enum.StrEnum):

@@ -76,6 +76,14 @@ async def test_a_failed_answer_has_a_record_with_its_error(
     assert "theta" in (await records.get_record(summary.id)).error
 
 
+async def test_a_policy_that_does_not_exist_is_none_of_its_record(
+    database: Database, records: StoredRecords
+) -> None:
+    await record_answers(database, parts(UNSURE_OF_PARIS).loop(), asking("flair"))
+    (summary,) = (await records.list_records()).records
+    assert (summary.failure, summary.policy) == ("INVALID_REQUEST", "")
+
+
 async def test_a_cancelled_answer_has_a_record(database: Database, records: StoredRecords) -> None:
     async with open_recorder(database, FULL, Counts()) as recorder:
         watched = WatchedAnswerer(parts(UNSURE_OF_PARIS).loop(), [recorder.watch])
