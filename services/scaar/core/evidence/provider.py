@@ -37,6 +37,8 @@ class Draft:
     passages_read: bool = False
     passages: Sequence[RetrievedPassage] = ()
     """The passages in the prompt."""
+    message: str = ""
+    """The whole message of the user, of which ``question`` is what it asks; empty if it is all."""
 
     @property
     def whole(self) -> DraftedText:

@@ -140,6 +140,7 @@ def _draft(state: AnswerState, sentence: Sentence, passages: tuple[RetrievedPass
         state.index,
         passages_read=state.has_read_passages,
         passages=passages,
+        message=state.request.question,
     )
 
 

@@ -104,6 +104,7 @@ async def _judged(state: AnswerState, *, retrieving: bool) -> SentenceJudged | N
         state.policy.granularity,
         passages_read=state.has_read_passages,
         passages=state.passages,
+        message=state.request.question,
     )
     sources = Sources(state.ports.generator, state.ports.scorer, state.budget, stage)
     judged = await state.or_degraded(partial(judge, draft, state.policy, sources), stage)

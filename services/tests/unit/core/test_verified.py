@@ -73,6 +73,14 @@ async def test_an_answer_that_the_passages_have_is_accepted_after_one_search() -
     assert (answer.usage.retrievals, answer.usage.llm_calls) == (1, 1)
 
 
+async def test_an_answer_that_a_pasted_text_has_is_accepted() -> None:
+    ports = parts(IN_PARIS, passages=CLIFFS)
+    pasted = f"{'Ada left Paris early. ' * 100}\nWhere was Ada born?"
+    answer = answer_in(await ports.events(replace(REQUEST, question=pasted)))
+    assert (answer.text, answer.abstained) == (IN_PARIS, None)
+    assert answer.usage.retrievals == 1
+
+
 @pytest.mark.parametrize("first", [IN_PARIS, UNKNOWN])
 async def test_an_unsupported_answer_is_written_again_with_the_next_passages(first: str) -> None:
     ports = parts(first, IN_LONDON)
