@@ -1,4 +1,4 @@
-"""Which words of a draft are new to the user's message, and whether a passage in the prompt has them."""
+"""Which words of a draft are new to the user's message, and whether a passage read has them."""
 
 from scaar.core.evidence.provider import Draft, Provider, Sources
 from scaar.core.text.new_words import NewWord, new_words
