@@ -323,9 +323,8 @@ async def test_the_address_of_another_service_gets_an_error_that_names_the_servi
     [
         (
             {"question": "x" * 10_000_000},
-            "question: must have at most 8,000 characters, not 10,000,000",
+            "question: must have at most 131,072 characters, not 10,000,000",
         ),
-        ({"question": "a " * 501}, "question: must have at most 500 words, not 501"),
         ({"index": "x" * 65}, "index: must be 1 to 64 of a-z"),
         ({"prompt_profile": "x" * 257}, "prompt_profile: must have at most 256 characters"),
         ({"request_id": "x" * 129}, "request_id: must be at most 128 printable ASCII"),

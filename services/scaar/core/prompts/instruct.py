@@ -1,9 +1,10 @@
 """The layout of instruct models: the question, then the passages, then the question again.
 
 No examples: small models copy them. What precedes the passages is the same in a draft from memory
-and in a text from passages, so that a server reads it once. The text of the system lets the model
-say that it does not know. It does not quote a sentence about the documents: a model of 0.5 billion
-parameters then writes that sentence whatever the passages say.
+and in a text from passages, so that a server reads it once. How to say that one does not know
+follows a question without passages only: with it in every prompt, small models withhold answers
+that the passages have, and answer from memory what they do not know. The instruction does not quote
+a sentence about the documents: a model of 0.5 billion parameters writes that whatever it reads.
 """
 
 from collections.abc import Sequence
@@ -11,18 +12,19 @@ from collections.abc import Sequence
 from scaar.core.prompts.profile import PromptProfile
 
 ABSTENTION = "I don't know."
-"""The sentence of a model that does not know, or that finds no answer in the passages."""
+"""The sentence of a model that does not know."""
 _SYSTEM = (
     "You answer questions in one to three plain sentences. If documents follow the question, "
-    f"answer from them; if you cannot find the answer there, write: {ABSTENTION}"
+    "answer from them."
 )
-_SHORT = "Otherwise end with a sentence of this form: So the answer is ..."
+_FROM_MEMORY = f"If you do not know the answer, write: {ABSTENTION}"
+_SHORT = "End with a sentence of this form: So the answer is ..."
 
 
 def _layout(question: str, passages: Sequence[str], examples: str) -> str:
     asked = f"Question: {question}"
     if not passages:
-        return asked
+        return f"{asked}\n{_FROM_MEMORY}"
     lines = "".join(f"[{number}] {text}\n" for number, text in enumerate(passages, 1))
     return f"{asked}\n\nDocuments:\n{lines}"
 

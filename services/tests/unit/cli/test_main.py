@@ -24,7 +24,7 @@ def _own_home(home: Path) -> None:
 
 
 USAGE, FAILURE = 2, 1
-LONG = "word " * 10_000
+LONG = "word " * 30_000
 EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
 
 
@@ -52,7 +52,7 @@ EVAL_RUN = ("eval", "run", "--dataset", "lab", "--out", "o")
         ),
         (["ask", "--file", "/no", "--out", "o"], USAGE, "--file: /no cannot be read: No such"),
         (["ask", ""], USAGE, "question: must not be empty"),
-        (["ask", LONG], USAGE, "question: must have at most 8,000 characters, not 50,000"),
+        (["ask", LONG], USAGE, "question: must have at most 131,072 characters, not 150,000"),
         (["ask", "a\x07b"], USAGE, "question: holds the control character U+0007 at 1"),
         (["ask", "\udcff"], USAGE, "question: holds the control character U+DCFF at 0"),
         (["ask", "x", "--polcy", "scaar"], USAGE, "No such option: --polcy"),

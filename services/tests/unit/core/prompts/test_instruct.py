@@ -16,19 +16,20 @@ QUESTION = "Where was Ann Lee born?"
 
 def test_what_precedes_the_passages_is_the_prompt_of_a_draft() -> None:
     draft = INSTRUCT.render(QUESTION)
-    assert draft.endswith(f"\n\nQuestion: {QUESTION}")
+    asked = f"\n\nQuestion: {QUESTION}"
+    assert asked in draft
     for texts in (["Ann Lee was born in Graz."], ["Graz is old.", "Ann Lee is a poet."]):
         prompt = INSTRUCT.render(QUESTION, passages(*texts))
-        assert prompt.startswith(draft)
-        assert all(text in prompt.removeprefix(draft) for text in texts)
+        common = draft[: draft.index(asked) + len(asked)]
+        assert prompt.startswith(common)
+        assert all(text in prompt.removeprefix(common) for text in texts)
         assert prompt.endswith(f"\n\nQuestion: {QUESTION}")
 
 
-def test_the_model_reads_how_to_abstain_before_the_question_only() -> None:
-    # A small model copies a sentence that follows the passages, whatever they say.
-    assert ABSTENTION in INSTRUCT.system
-    prompt = INSTRUCT.render(QUESTION, passages("Graz is old."))
-    assert ABSTENTION not in prompt.removeprefix(INSTRUCT.after_system(""))
+def test_the_model_reads_how_to_abstain_without_passages_only() -> None:
+    # With passages, a small model writes it whatever they say.
+    assert INSTRUCT.render(QUESTION).endswith(ABSTENTION)
+    assert ABSTENTION not in INSTRUCT.render(QUESTION, passages("Graz is old."))
 
 
 def test_the_abstention_is_one_sentence_that_does_not_conclude() -> None:
