@@ -79,7 +79,7 @@ class AnswererConformance:
         ("request_", "field"),
         [
             (AnswerRequest(" "), "question"),
-            (AnswerRequest("word " * 10_000), "question"),
+            (AnswerRequest("word " * 30_000), "question"),
             (AnswerRequest("a\x00b"), "question"),
             (AnswerRequest("a\ud800b"), "question"),
             (AnswerRequest("Where?", index="A"), "index"),
