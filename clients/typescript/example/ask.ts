@@ -1,4 +1,4 @@
-// Asks a question, and shows every sentence as it is accepted, with the passages that it cites.
+// Asks a question, and shows every sentence as it is accepted, with the passages that support it.
 // The gateway is that of ?gateway=URL, by default http://localhost:8090.
 import { type AnswerStep, type Passage, answerSteps, createScaarClient, errorDetails, urlOf } from "@scaar/client";
 import { ConnectError } from "@connectrpc/connect";
@@ -52,7 +52,7 @@ function take(step: AnswerStep): void {
       note(`Retrieved ${step.value.passages.length} passages of ${step.value.index}`);
       break;
     case "sentenceAccepted":
-      if (step.value.accepted) accept(step.value.accepted.text, step.value.accepted.passageIds);
+      if (step.value.accepted) accept(step.value.accepted.text, step.value.accepted.supportingPassageIds);
       break;
     case "finished": {
       const retrievals = step.value.answer?.usage?.retrievals ?? 0;

@@ -114,8 +114,8 @@ def _support(events: Sequence[SentenceAccepted]) -> str:
     """Return how many of the sentences that are folded no passage supports."""
     unsupported = sum(event.accepted.lacks_support for event in events)
     if unsupported == len(events):
-        return " No passage supports them."
-    return f" No passage supports {unsupported} of them." if unsupported else ""
+        return " No passage seems to support them."
+    return f" No passage seems to support {unsupported} of them." if unsupported else ""
 
 
 def _repeated_text(section: Section) -> str:

@@ -66,7 +66,7 @@ def _lines(event: AnswerEvent) -> Iterator[str]:
             if supporting := ", ".join(event.accepted.supporting_passage_ids):
                 yield f"  Supported by {supporting}."
             elif event.accepted.lacks_support:
-                yield "  No passage supports it."
+                yield "  No passage seems to support it."
 
 
 def _judgement(event: SentenceJudged) -> str:

@@ -95,14 +95,14 @@ def test_sentences_that_only_repeat_their_passages_are_folded() -> None:
         ("Sentence 1", ""),
         (
             "Sentences 2 to 4",
-            "Written with the same three passages as before. No passage supports 1 of them.",
+            "Written with the same three passages as before. No passage seems to support 1 of them.",
         ),
     ]
     page = page_of(events)
     assert '<ol start="2">' in page
     assert page.count("It searched") == 1
     assert page.count('Supported by <a href="/passages/docs/a"><bdi>Title a</bdi></a>.') == 3
-    assert page.count("No passage supports this sentence.") == 1
+    assert page.count("No passage seems to support this sentence.") == 1
 
 
 def test_a_sentence_with_a_failure_is_not_folded() -> None:
@@ -157,7 +157,7 @@ def test_the_sources_of_an_answer_are_the_passages_that_support_it_else_those_re
 
     unsupported = answer(accepted(0, "a", "b"))
     page = str(answer_text(unsupported, sources_of(unsupported, names)))
-    assert "No passage supports this answer." in page
+    assert "No passage seems to support this answer." in page
     assert "Written with 2 sources" in page
 
 
