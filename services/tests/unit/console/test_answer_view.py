@@ -95,7 +95,8 @@ def test_sentences_that_only_repeat_their_passages_are_folded() -> None:
         ("Sentence 1", ""),
         (
             "Sentences 2 to 4",
-            "Written with the same three passages as before. No passage seems to support 1 of them.",
+            "Written with the same three passages as before. "
+            "No passage seems to support 1 of them.",
         ),
     ]
     page = page_of(events)
