@@ -6,7 +6,13 @@ from pydantic import BeforeValidator, Field
 
 from scaar.gateway.conversation import MAX_ITEMS, ConversationMessage, conversation_of
 from scaar.gateway.options import Options, ScaarOptions, Temperature
-from scaar.gateway.parameters import IGNORED, AnswerParameters, NoAlternatives, answer_parameters
+from scaar.gateway.parameters import (
+    IGNORED,
+    AnswerParameters,
+    NoAlternatives,
+    TokenLimit,
+    answer_parameters,
+)
 from scaar.gateway.tools import Tools, ignored_tools
 
 StopSequences = Annotated[
@@ -42,8 +48,8 @@ class ChatRequest(Options):
     messages: list[ConversationMessage] = Field(min_length=1, max_length=MAX_ITEMS)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    max_tokens: int | None = Field(default=None, ge=1, le=8192)
-    max_completion_tokens: int | None = Field(default=None, ge=1, le=8192)
+    max_tokens: TokenLimit = None
+    max_completion_tokens: TokenLimit = None
     stop: StopSequences | None = None
     temperature: Temperature = None
     top_p: float | None = Field(default=None, ge=0, le=1)
@@ -89,7 +95,10 @@ class ChatRequest(Options):
             self.model,
             conversation_of(self.messages, "messages"),
             self.scaar,
-            max_tokens=self.max_completion_tokens or self.max_tokens,
+            max_tokens={
+                "max_completion_tokens": self.max_completion_tokens,
+                "max_tokens": self.max_tokens,
+            },
             default_index=default_index,
             ignored=ignored,
             task=task,

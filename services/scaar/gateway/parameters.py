@@ -1,6 +1,6 @@
 """From a conversation of a request to the parameters of an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Annotated
@@ -21,13 +21,21 @@ from scaar.core.types import (
     RequestKind,
     Rewrite,
 )
-from scaar.core.validation import MAX_CONVERSATION_CHARACTERS, MAX_IGNORED, MAX_MESSAGES
+from scaar.core.validation import (
+    MAX_CONVERSATION_CHARACTERS,
+    MAX_IGNORED,
+    MAX_MESSAGES,
+    MAX_TOKENS,
+)
 from scaar.gateway.conversation import Conversation, Turn
 from scaar.gateway.model_names import ALONE, ModelName
 from scaar.gateway.options import ScaarOptions
 from scaar.gateway.tasks import is_task
 
 IGNORED = Field(default=None, description="Accepted and ignored.")
+TokenLimit = Annotated[int | None, Field(ge=1)]
+"""Maximum number of tokens; one above the maximum of an answer is that maximum."""
+
 NoAlternatives = Annotated[int | None, Field(ge=0, le=0)]
 """Number of alternatives of each token; none are returned."""
 
@@ -45,7 +53,7 @@ def answer_parameters(
     conversation: Conversation,
     options: ScaarOptions,
     *,
-    max_tokens: int | None,
+    max_tokens: Mapping[str, int | None],
     default_index: str,
     ignored: Sequence[str] = (),
     logprobs: bool = False,
@@ -54,8 +62,10 @@ def answer_parameters(
     """Return the parameters of an answer to the last message.
 
     The messages of the system become one, before the others. Of more messages or characters than a
-    conversation may have, the oldest messages are dropped. ``ignored`` are names besides those of
-    the conversation. ``task`` is the header of a task. A task is answered by the model alone.
+    conversation may have, the oldest messages are dropped. ``max_tokens`` has the limits by the
+    names of their fields: the first one holds, up to the maximum of an answer, and a larger one is
+    named as ignored. ``ignored`` are names besides those and the ones of the conversation. ``task``
+    is the header of a task. A task is answered by the model alone.
 
     Raises:
         NotFound: the model does not exist.
@@ -66,14 +76,18 @@ def answer_parameters(
         name = ModelName(named.policy)
         raise NotFound(f"the model {model!r} does not exist: {name} does not use an index")
     budget = options.budget
-    tokens = max_tokens or budget.max_tokens or BudgetLimits().max_tokens
+    limits = {name: limit for name, limit in max_tokens.items() if limit}
+    tokens = next(iter(limits.values()), budget.max_tokens) or BudgetLimits().max_tokens
+    too_large = [name for name, limit in limits.items() if limit > MAX_TOKENS]
     messages = _messages(conversation.turns)
     alone = len(messages) == 1
     request = AnswerRequest(
         question=messages[0].content if alone else "",
         policy=policy_request(options.policy or named.policy, options.settings),
         index=options.index or named.index or default_index,
-        budget=BudgetLimits(budget.max_sentences, tokens, budget.max_retrievals, budget.timeout_s),
+        budget=BudgetLimits(
+            budget.max_sentences, min(tokens, MAX_TOKENS), budget.max_retrievals, budget.timeout_s
+        ),
         prompt_profile=options.prompt_profile,
         on_failure=OnFailure(options.on_failure),
         filters=filter_choices(options.filters),
@@ -81,7 +95,7 @@ def answer_parameters(
         rewrite=Rewrite(options.rewrite),
         logprobs=logprobs,
         answer=AnswerForm(options.answer),
-        ignored=(*ignored, *conversation.ignored)[:MAX_IGNORED],
+        ignored=(*ignored, *too_large, *conversation.ignored)[:MAX_IGNORED],
     )
     if is_task(request.last_question, task):
         request = replace(

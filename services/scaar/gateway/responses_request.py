@@ -9,7 +9,13 @@ from pydantic import Field
 from scaar.core.errors import CapabilityMissing
 from scaar.gateway.conversation import ConversationMessage, Input, conversation_of
 from scaar.gateway.options import Options, ScaarOptions, Temperature
-from scaar.gateway.parameters import IGNORED, AnswerParameters, NoAlternatives, answer_parameters
+from scaar.gateway.parameters import (
+    IGNORED,
+    AnswerParameters,
+    NoAlternatives,
+    TokenLimit,
+    answer_parameters,
+)
 from scaar.gateway.tools import Tools, ignored_tools
 
 
@@ -38,7 +44,7 @@ class ResponsesRequest(Options):
     input: Input
     instructions: str | None = None
     stream: bool | None = False
-    max_output_tokens: int | None = Field(default=None, ge=1, le=8192)
+    max_output_tokens: TokenLimit = None
     temperature: Temperature = None
     top_p: float | None = Field(default=None, ge=0, le=1)
     tools: list[Any] | None = None
@@ -79,7 +85,7 @@ class ResponsesRequest(Options):
             self.model,
             conversation_of(items, "input", system=self.instructions or ""),
             self.scaar,
-            max_tokens=self.max_output_tokens,
+            max_tokens={"max_output_tokens": self.max_output_tokens},
             default_index=default_index,
             ignored=ignored_tools("tools", self.tools, self.tool_choice, self.scaar.tools or tools),
             task=task,

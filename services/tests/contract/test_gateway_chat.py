@@ -636,6 +636,25 @@ async def test_names_of_what_is_ignored_are_few_and_fit_to_be_shown() -> None:
     assert "messages.content.other" in ignored
 
 
+@pytest.mark.parametrize(
+    ("limits", "tokens", "ignored"),
+    [
+        ({"max_tokens": 32_000}, 8_192, ["max_tokens"]),
+        ({"max_tokens": 8_192}, 8_192, None),
+        ({"max_completion_tokens": 10**30}, 8_192, ["max_completion_tokens"]),
+        ({"max_completion_tokens": 100, "max_tokens": 16_384}, 100, ["max_tokens"]),
+    ],
+)
+async def test_more_tokens_than_an_answer_may_have_are_its_maximum(
+    limits: dict[str, int], tokens: int, ignored: list[str] | None
+) -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        found = await completed(client, **limits)
+    assert answerer.requests[0].budget.max_tokens == tokens
+    assert found.model_dump()["scaar"].get("ignored") == ignored
+
+
 @pytest.mark.parametrize("choice", [{}, {"tool_choice": "auto"}, {"tool_choice": "none"}])
 async def test_tools_that_need_not_be_called_are_ignored(choice: dict[str, Any]) -> None:
     answerer = ScriptedAnswerer(cited_answer)

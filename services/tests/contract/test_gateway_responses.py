@@ -200,6 +200,14 @@ async def test_items_of_another_model_are_not_read_and_named() -> None:
     ]
 
 
+async def test_more_tokens_than_an_answer_may_have_are_its_maximum() -> None:
+    answerer = ScriptedAnswerer(cited_answer)
+    async with asking(answerer) as client:
+        found = await response_to(client, max_output_tokens=128_000)
+    assert answerer.requests[0].budget.max_tokens == 8_192
+    assert found.model_dump()["scaar"]["ignored"] == ["max_output_tokens"]
+
+
 async def test_a_budget_that_ends_the_answer_is_incomplete() -> None:
     def cut(request: AnswerRequest) -> Iterator[AnswerEvent]:
         for event in cited_answer(request):
